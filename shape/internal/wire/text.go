@@ -1,0 +1,55 @@
+package wire
+
+import "math/bits"
+
+// Bytes of one value in each of the eight places of a word, for looking at eight bytes at a time.
+const (
+	ones   = 0x0101010101010101
+	highs  = 0x8080808080808080
+	quotes = '"' * ones
+	slopes = '\\' * ones
+	spaces = ' ' * ones
+)
+
+// TextStop returns where, from i on, the first byte stands that a JSON text cannot hold as it is: '"', '\' or a control
+// below U+0020. It is len(s) where there is none.
+func TextStop[S string | []byte](s S, i int) int {
+	for ; i+8 <= len(s); i += 8 {
+		// A byte is zero, or below 32, when taking 1, or 32, off it borrows and its own high bit was not set. A borrow spoils
+		// only bytes above a true hit, and the lowest hit is the one that counts.
+		w := load(s[i : i+8])
+		quote, slope := w^quotes, w^slopes
+		if hit := ((quote-ones)&^quote | (slope-ones)&^slope | (w-spaces)&^w) & highs; hit != 0 {
+			return i + bits.TrailingZeros64(hit)>>3
+		}
+	}
+	for ; i < len(s); i++ {
+		if c := s[i]; c == '"' || c == '\\' || c < ' ' {
+			return i
+		}
+	}
+	return i
+}
+
+// PlainStop is TextStop for a text that is not yet known to be valid: it stops at any byte beyond ASCII too.
+func PlainStop(s []byte, i int) int {
+	for ; i+8 <= len(s); i += 8 {
+		w := load(s[i : i+8])
+		if hit := ((w ^ quotes - ones) | (w ^ slopes - ones) | (w - spaces) | w) & highs; hit != 0 {
+			return i + bits.TrailingZeros64(hit)>>3
+		}
+	}
+	for ; i < len(s); i++ {
+		if c := s[i]; c == '"' || c == '\\' || c < ' ' || c >= 0x80 {
+			return i
+		}
+	}
+	return i
+}
+
+// load reads eight bytes, the first the lowest; the compiler makes one load of it, for both types.
+func load[S string | []byte](s S) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}

@@ -1,0 +1,191 @@
+package shape
+
+import (
+	"fmt"
+	"iter"
+	"unicode/utf8"
+
+	"github.com/kith-wire/kith/shape/internal/wire"
+	"github.com/kith-wire/kith/version"
+)
+
+// Rows are the rows of a reply: Go values that are written when the reply is, or a list as it was received, which is good
+// as long as its message is. The zero Rows are none.
+type Rows struct {
+	n       int
+	held    int // rows in list; n is fewer where the reply said so (SHAPE-5)
+	list    []byte
+	enc     wire.Encoding
+	values  any // a []T
+	surface uint64
+	reply   Raw // the whole reply, where Limits.KeepReplies asked for it
+}
+
+// RowsOf makes each value a row of its own (SHAPE-4): a listing is RowsOf(notes...).
+func RowsOf[T any](rows ...T) Rows { return Rows{n: len(rows), held: len(rows), values: rows} }
+
+// Len returns how many rows there are.
+func (r Rows) Len() int { return r.n }
+
+// Held returns how many rows the reply held. More than Len is a fault of the peer: its n was short.
+func (r Rows) Held() int { return r.held }
+
+// Surface returns the surface that came with the rows of verbs, 0 where none did (VER-2).
+func (r Rows) Surface() uint64 { return r.surface }
+
+// Reply returns the whole reply that the rows came in, as it came; the zero Raw unless [Limits].KeepReplies asked for it. It owns
+// its bytes.
+func (r Rows) Reply() Raw { return r.reply }
+
+// WithSurface returns the rows with a surface, which only the reply to verbs carries (VER-2).
+func (r Rows) WithSurface(surface uint64) Rows {
+	r.surface = surface
+	return r
+}
+
+// Clone returns rows that own their bytes.
+func (r Rows) Clone() Rows {
+	r.list = append([]byte(nil), r.list...)
+	return r
+}
+
+// All yields the rows. Rows made of Go values are written for it; one that cannot cross ends it early.
+func (r Rows) All() iter.Seq2[int, Raw] {
+	return func(yield func(int, Raw) bool) {
+		if r.values != nil {
+			list, _, err := codec.AppendList(nil, wire.JSON, r.values, Limits{}.plan(1))
+			if err != nil {
+				return
+			}
+			r.list, r.enc = list, wire.JSON
+		}
+		if r.n == 0 {
+			return
+		}
+		c := wire.Cursor{B: r.list, Enc: r.enc}
+		it := c.Open()
+		for i := 0; i < r.n && c.Next(&it); i++ {
+			if !yield(i, Raw{b: c.Skip(), enc: r.enc}) {
+				return
+			}
+		}
+	}
+}
+
+// Raw returns row i, the zero Raw where there is none. All is the way through many.
+func (r Rows) Raw(i int) Raw {
+	for at, row := range r.All() {
+		if at == i {
+			return row
+		}
+	}
+	return Raw{}
+}
+
+// Decode reads every row into a T. It reuses the capacity of into; what it returns owns everything it holds. The error is
+// Malformed and names the row: the peer sent what the caller's type cannot take.
+func Decode[T any](r Rows, into []T) ([]T, error) {
+	into = into[:0]
+	if r.n == 0 {
+		return into, nil
+	}
+	if same, ok := r.values.([]T); ok {
+		return append(into, same...), nil
+	}
+	if r.values != nil {
+		list, _, err := codec.AppendList(nil, wire.CBOR, r.values, Limits{}.plan(1))
+		if err != nil {
+			return into, Malformed.Errorf("result%w", err)
+		}
+		r.list, r.enc = list, wire.CBOR
+	}
+	if err := codec.DecodeList(r.list, r.enc, r.n, &into); err != nil {
+		return into[:0], Malformed.Errorf("result%w", err)
+	}
+	return into, nil
+}
+
+// AppendReply writes the one reply of a call: the rows, or the refusal that err is. It always writes one: rows that cannot
+// be written, are too many or are over the cap become a failed refusal that says so (ENC-7, LIMIT-3).
+func (r Rows) AppendReply(dst []byte, enc Encoding, l Limits, err error) []byte {
+	l = l.Defaults()
+	if err == nil {
+		var out []byte
+		if out, err = r.append(dst, wire.Encoding(enc), l); err == nil {
+			if size := len(out) - len(dst); size <= l.Frame {
+				return out
+			} else {
+				err = Failed.Errorf("the reply is %d bytes and the cap is %d", size, l.Frame)
+			}
+		}
+	}
+	text, fault := refusal(err)
+	out := appendRefusal(dst, wire.Encoding(enc), text, fault)
+	if size := len(out) - len(dst); size > l.Frame {
+		text = fmt.Sprintf("the refusal is %d bytes and the cap is %d", size, l.Frame)
+		out = appendRefusal(dst, wire.Encoding(enc), text, Failed)
+	}
+	return out
+}
+
+func (r Rows) append(dst []byte, to wire.Encoding, l Limits) ([]byte, error) {
+	members := 4
+	if r.surface != 0 {
+		members++
+	}
+	dst = appendReplyHead(dst, to, members, true)
+	if r.surface != 0 {
+		dst = wire.AppendKey(wire.AppendSep(dst, to, 2), to, "surface")
+		dst = wire.AppendUint(dst, to, r.surface)
+	}
+	dst = wire.AppendKey(wire.AppendSep(dst, to, 2), to, "n")
+	dst = wire.AppendInt(dst, to, int64(r.n))
+	dst = wire.AppendKey(wire.AppendSep(dst, to, 3), to, "result")
+	switch {
+	case r.n == 0:
+		dst = wire.AppendListClose(wire.AppendListOpen(dst, to, 0), to)
+	case r.values == nil && r.n == r.held:
+		dst = Raw{b: r.list, enc: r.enc}.Append(dst, Encoding(to))
+	case r.values == nil:
+		dst = wire.AppendListOpen(dst, to, r.n)
+		for i, row := range r.All() {
+			dst = row.Append(wire.AppendSep(dst, to, i), Encoding(to))
+		}
+		dst = wire.AppendListClose(dst, to)
+	default:
+		limits := l.plan(1)
+		limits.Items -= members
+		out, _, err := codec.AppendList(dst, to, r.values, limits)
+		if err != nil {
+			return nil, Failed.Errorf("result%w", err)
+		}
+		dst = out
+	}
+	return wire.AppendMapClose(dst, to), nil
+}
+
+// appendReplyHead opens a reply of so many members and writes ok and family.
+func appendReplyHead(dst []byte, to wire.Encoding, members int, ok bool) []byte {
+	dst = wire.AppendMapOpen(dst, to, members)
+	dst = wire.AppendBool(wire.AppendKey(dst, to, "ok"), to, ok)
+	dst = wire.AppendKey(wire.AppendSep(dst, to, 1), to, "family")
+	return wire.AppendUint(dst, to, version.Family)
+}
+
+func appendRefusal(dst []byte, to wire.Encoding, text string, fault Fault) []byte {
+	dst = appendReplyHead(dst, to, 6, false)
+	dst = wire.AppendInt(wire.AppendKey(wire.AppendSep(dst, to, 2), to, "n"), to, 0)
+	dst = wire.AppendListOpen(wire.AppendKey(wire.AppendSep(dst, to, 3), to, "result"), to, 0)
+	dst = wire.AppendListClose(dst, to)
+	dst = wire.AppendText(wire.AppendKey(wire.AppendSep(dst, to, 4), to, "error"), to, text)
+	dst = wire.AppendText(wire.AppendKey(wire.AppendSep(dst, to, 5), to, "fault"), to, string(fault))
+	return wire.AppendMapClose(dst, to)
+}
+
+// appendText writes a member that is text, and refuses what is not UTF-8.
+func appendText(dst []byte, to wire.Encoding, name, text string) ([]byte, error) {
+	if !utf8.ValidString(text) {
+		return dst, Refused.Errorf("%s is not UTF-8: %s", name, Quote(text))
+	}
+	return wire.AppendText(wire.AppendKey(dst, to, name), to, text), nil
+}
