@@ -1,0 +1,341 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/kith-wire/kith/shape"
+)
+
+// Calls of ours that may be outstanding on one connection; more callers wait.
+const (
+	callsOut     = 256
+	callBytesOut = 1 << 20 // or one larger call
+)
+
+// callState is the calling side. Its field of the Peer is guarded by mu.
+type callState struct {
+	out    []*waiter // sent and not answered: replies pair with them by position (PIPE-1)
+	bytes  int
+	queue  []*waiter // wait for room among them
+	closed bool      // CloseWrite
+}
+
+func (c *callState) waiting() bool { return len(c.out) > 0 }
+
+// waiter is one call of ours.
+type waiter struct {
+	wake  chan struct{} // look again
+	item  item          // its reply
+	err   error
+	done  bool // item or err is there
+	sent  bool
+	inner bool // made from inside a handler of this connection
+	timed bool // it has no deadline but the connection's
+	since int  // tick it began
+	size  int
+}
+
+var waiters = sync.Pool{New: func() any { return &waiter{wake: make(chan struct{}, 1)} }}
+
+var scratch = sync.Pool{New: func() any { return new([]byte) }}
+
+// scratchMax is how large a buffer is kept for the next call.
+const scratchMax = 64 << 10
+
+// Call calls the peer and waits for its reply; the rows own their bytes. The error is a [*shape.Error]. Where ctx ends
+// first the connection is closed (CLIENT-1). What is refused before a byte has left is Refused and not Said.
+func (p *Peer) Call(ctx context.Context, call shape.Call) (rows shape.Rows, err error) {
+	err = p.call(ctx, call, func(got shape.Rows) error {
+		rows = got.Clone()
+		return nil
+	})
+	return rows, err
+}
+
+// call hands the rows of the reply to take, which must not keep their bytes.
+func (p *Peer) call(ctx context.Context, call shape.Call, take func(shape.Rows) error) error {
+	if err := p.roundTrip(ctx, call, take); err != nil {
+		return p.callError(call.Verb, err)
+	}
+	return nil
+}
+
+// callError says whose error it is.
+func (p *Peer) callError(verb string, err error) error {
+	e := *asError(err)
+	if e.Verb == "" {
+		e.Verb = verb
+	}
+	if e.Peer == "" {
+		e.Peer = p.cfg.Name
+	}
+	return &e
+}
+
+func (p *Peer) roundTrip(ctx context.Context, call shape.Call, take func(shape.Rows) error) error {
+	if p.str == nil {
+		return shape.Refused.Errorf("a program that is run once per call has no way back to its caller")
+	}
+	if err := ctx.Err(); err != nil {
+		return ended(ctx)
+	}
+	from := PeerFrom(ctx)
+	if from != nil {
+		call.More = call.More.With("within", yes)
+	}
+	buf := scratch.Get().(*[]byte)
+	defer scratch.Put(buf)
+	b, err := p.encodeCall((*buf)[:0], call)
+	if cap(b) <= scratchMax {
+		*buf = b[:0]
+	}
+	if err != nil {
+		return err
+	}
+	w := waiters.Get().(*waiter)
+	*w = waiter{wake: w.wake, size: len(b), timed: true}
+	if _, has := ctx.Deadline(); has {
+		w.timed = false
+	}
+	if ctx.Done() != nil && ctx != p.ctx {
+		stop := context.AfterFunc(ctx, func() { p.fail(ended(ctx)) })
+		defer stop()
+	}
+	p.wait(w, b, from == p)
+	return p.result(w, take)
+}
+
+// ended is the error of a call whose context ended first.
+func ended(ctx context.Context) error {
+	return shape.Unavailable.Errorf("no reply: %w", context.Cause(ctx))
+}
+
+func (p *Peer) encodeCall(b []byte, call shape.Call) ([]byte, error) {
+	start := len(b)
+	b, err := call.Append(startFrame(b, p.framing), p.cfg.Encoding, p.cfg.Limits)
+	if err != nil {
+		return b, err
+	}
+	size := len(b) - start
+	if p.framing == Lengths {
+		size -= headLen
+	}
+	if size > p.cfg.Limits.Frame {
+		return b, shape.Refused.Errorf("the call is %d bytes and the cap is %d", size, p.cfg.Limits.Frame)
+	}
+	return endFrame(b, start, p.framing), nil
+}
+
+// wait sends a call and returns when it has its reply or has failed.
+func (p *Peer) wait(w *waiter, b []byte, inside bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w.since = p.clock.now
+	if w.err = p.refused(inside); w.err != nil {
+		return
+	}
+	p.watchClock()
+	if !p.enqueue(w) {
+		return
+	}
+	w.inner = inside && p.serving.call
+	p.calls.out = append(p.calls.out, w)
+	p.calls.bytes += w.size
+	w.sent = true
+	p.write.append(b)
+	p.flush()
+	for !w.done {
+		p.leadOrWait(w.wake)
+	}
+}
+
+// leadOrWait reads if nobody does, and else waits until there is reason to look again. mu is held, and not meanwhile.
+func (p *Peer) leadOrWait(wake chan struct{}) {
+	if p.canLead() {
+		p.lead()
+		return
+	}
+	p.mu.Unlock()
+	<-wake
+	p.mu.Lock()
+}
+
+// refused tells why a call may not even begin: nothing has left (CLIENT-6). mu is held.
+func (p *Peer) refused(inside bool) error {
+	switch {
+	case p.ended || p.read.eof:
+		return p.closedError()
+	case p.calls.closed:
+		return shape.Refused.Errorf("this end has said that nothing more comes")
+	case inside && p.serving.call && p.serving.within && p.calls.waiting():
+		return shape.Refused.Errorf("the call would wait for itself: its handler serves a call back, and replies come in order")
+	case inside && p.serving.call && p.inbox.within():
+		return errBothWait
+	}
+	return nil
+}
+
+// errBothWait is what a handler is told that calls back a peer whose handler does the same (CLIENT-6).
+var errBothWait = shape.Refused.Errorf("the call would wait for itself: both ends call back from inside a handler")
+
+// closedError is what a call on an ended connection is told (CLIENT-1). mu is held.
+func (p *Peer) closedError() error {
+	cause := p.err
+	if cause == nil {
+		cause = p.read.endCause
+	}
+	var e *shape.Error
+	switch {
+	case cause == nil:
+		return shape.Unavailable.Errorf("the connection has ended")
+	case errors.As(cause, &e) && (e.Said || e == errClosed):
+		return e
+	}
+	return shape.Unavailable.Errorf("the connection has ended: %w", cause)
+}
+
+// enqueue waits for room among the calls outstanding; false when the call failed meanwhile. mu is held.
+func (p *Peer) enqueue(w *waiter) bool {
+	if len(p.calls.queue) > 0 || !p.hasRoom(w) {
+		p.calls.queue = append(p.calls.queue, w)
+		for !w.done && (p.calls.queue[0] != w || !p.hasRoom(w)) {
+			p.leadOrWait(w.wake)
+		}
+		if w.done {
+			return false
+		}
+		p.calls.queue = p.calls.queue[1:]
+		p.wakeQueue()
+	}
+	if !p.calls.waiting() && p.canLead() && !p.read.ending {
+		if p.peek(); p.ended || p.read.eof {
+			if w.err = p.read.endCause; w.err == nil {
+				w.err = p.closedError()
+			}
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Peer) hasRoom(w *waiter) bool {
+	n := len(p.calls.out)
+	return n == 0 || n < callsOut && p.calls.bytes+w.size <= callBytesOut
+}
+
+func (p *Peer) wakeQueue() {
+	if len(p.calls.queue) > 0 {
+		p.calls.queue[0].look()
+	}
+}
+
+func (w *waiter) look() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// reply gives a reply to the oldest call, or ends a connection that has none (CLIENT-3). mu is held.
+func (p *Peer) reply(it *item) {
+	if !p.calls.waiting() {
+		why := it.msg.Refusal
+		if why == nil || !why.Said {
+			why = shape.Malformed.Errorf("a reply came that nobody waited for")
+		}
+		it.from.release()
+		p.failLocked(why)
+		return
+	}
+	w := p.calls.out[0]
+	p.calls.out[0] = nil
+	p.calls.out = p.calls.out[1:]
+	p.calls.bytes -= w.size
+	if w.done { // its caller has gone; only its place was left
+		it.from.release()
+	} else {
+		w.item = *it
+		p.settle(w)
+	}
+	p.wakeQueue()
+}
+
+// settle ends the wait of a call. mu is held.
+func (p *Peer) settle(w *waiter) {
+	w.done = true
+	w.look()
+}
+
+// failCalls fails every call that waits. mu is held.
+func (p *Peer) failCalls(cause error) {
+	for _, list := range [][]*waiter{p.calls.out, p.calls.queue} {
+		for _, w := range list {
+			if !w.done {
+				w.err = cause
+				p.settle(w)
+			}
+		}
+	}
+	p.calls.out, p.calls.queue, p.calls.bytes = nil, nil, 0
+}
+
+// refuseInner fails the calls back of our handler: the peer's handler waits for us as well. Their places are kept. mu is held.
+func (p *Peer) refuseInner() {
+	for _, w := range p.calls.out {
+		if w.inner && !w.done {
+			w.err = errBothWait
+			p.settle(w)
+		}
+	}
+}
+
+// result reads the reply and gives the waiter back, unless its place in the queue is still to be used up.
+func (p *Peer) result(w *waiter, take func(shape.Rows) error) error {
+	if w.err != nil {
+		return w.err
+	}
+	msg, from := w.item.msg, w.item.from
+	w.item = item{}
+	select { // a wake that nobody waited for must not wake the next call
+	case <-w.wake:
+	default:
+	}
+	waiters.Put(w)
+	defer from.release()
+	if msg.Refusal != nil {
+		return msg.Refusal
+	}
+	return take(msg.Rows)
+}
+
+// yes is the value of within.
+var yes, _ = shape.Limits{}.Value([]byte("true"), shape.JSON)
+
+// isWithin reports whether a call says that it was made from inside a handler (CLIENT-6).
+func isWithin(call shape.Call) bool {
+	value := call.More.Get("within")
+	var within bool
+	return !value.IsZero() && value.Decode(&within) == nil && within
+}
+
+// Call calls a verb with Go values as its arguments and reads each row of the reply into a Row. The error is a
+// [*shape.Error].
+func Call[Row any](ctx context.Context, c Caller, verb string, args ...any) (out []Row, err error) {
+	call := shape.Call{Verb: verb, Args: shape.ListArgs(args...)}
+	take := func(rows shape.Rows) (err error) {
+		out, err = shape.Decode[Row](rows, nil)
+		return err
+	}
+	if p, ok := c.(*Peer); ok {
+		err = p.call(ctx, call, take)
+		return out, err
+	}
+	rows, err := c.Call(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	err = take(rows)
+	return out, err
+}

@@ -1,0 +1,90 @@
+// Package stream is what a connection needs of the bytes under it: reads that can be interrupted, writes that do not wait, and
+// whether anybody is still there.
+package stream
+
+import (
+	"errors"
+	"io"
+	"time"
+)
+
+// Stream is a two-way stream of bytes. One goroutine reads and one writes at a time; the rest may come from anywhere.
+type Stream interface {
+	io.ReadWriteCloser // whole reads and writes, for whoever wants those; Close wakes everything that waits
+	// ReadNext waits for bytes and reads them into room. After Interrupt it returns ErrInterrupted, once.
+	ReadNext(room Room) (int, error)
+	// TryRead reads what is there now; 0 and no error when nothing is.
+	TryRead(p []byte) (int, error)
+	// TryWrite writes what fits now, perhaps nothing.
+	TryWrite(p []byte) (int, error)
+	// WriteSome waits until some of p has been written and says how much.
+	WriteSome(p []byte) (int, error)
+	// Interrupt wakes a ReadNext that waits, now or next.
+	Interrupt()
+	// CloseWrite tells the other end that nothing more comes.
+	CloseWrite() error
+	// Gone reports whether the other end is gone both ways: it will neither send nor read again.
+	Gone() bool
+}
+
+// Room is where a read goes. It is asked for only when there may be something to read, so that an idle connection holds no
+// buffer, and told when there was nothing.
+type Room interface {
+	Room() []byte
+	NoRead()
+}
+
+// ErrInterrupted is what a ReadNext returns that Interrupt woke.
+var ErrInterrupted = errors.New("interrupted")
+
+// Of returns the stream of any io.ReadWriteCloser. One that is no Stream is read and written as it can be: a write is never
+// tried without waiting, and one that has no read deadline is interrupted by closing it.
+func Of(rw io.ReadWriteCloser) Stream {
+	if s, ok := rw.(Stream); ok {
+		return s
+	}
+	if s := polledOf(rw); s != nil {
+		return s
+	}
+	return plain{rw}
+}
+
+// plain is a stream nothing is known of.
+type plain struct{ io.ReadWriteCloser }
+
+func (s plain) ReadNext(room Room) (int, error) {
+	n, err := s.Read(room.Room())
+	if n > 0 {
+		return n, nil
+	}
+	room.NoRead()
+	var timeout interface{ Timeout() bool }
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		s.deadline(time.Time{})
+		return 0, ErrInterrupted
+	}
+	return 0, err
+}
+
+func (s plain) TryRead([]byte) (int, error)     { return 0, nil }
+func (s plain) TryWrite([]byte) (int, error)    { return 0, nil }
+func (s plain) WriteSome(p []byte) (int, error) { return s.Write(p) }
+func (s plain) Gone() bool                      { return false }
+
+func (s plain) Interrupt() {
+	if !s.deadline(time.Unix(1, 0)) {
+		s.Close()
+	}
+}
+
+func (s plain) deadline(t time.Time) bool {
+	d, ok := s.ReadWriteCloser.(interface{ SetReadDeadline(time.Time) error })
+	return ok && d.SetReadDeadline(t) == nil
+}
+
+func (s plain) CloseWrite() error {
+	if c, ok := s.ReadWriteCloser.(interface{ CloseWrite() error }); ok {
+		return c.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}

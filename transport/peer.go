@@ -1,0 +1,198 @@
+package transport
+
+import (
+	"context"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/kith-wire/kith/shape"
+	"github.com/kith-wire/kith/transport/internal/stream"
+)
+
+// Peer is the program at the other end of a connection: what a dialer gets, and what a [Handler] finds in its context.
+// It is safe for use from many goroutines.
+type Peer struct {
+	cfg     Config
+	framing Framing
+	str     stream.Stream   // nil at the cli: no way back
+	ctx     context.Context // what handlers are given
+	cancel  context.CancelFunc
+	done    chan struct{}
+	in      input       // the leader's
+	batch   []item      // the leader's: what one read brought
+	tick    *time.Timer // made once the first clock is needed
+	hurry   *time.Timer // made once a reply has waited for company
+
+	mu      sync.Mutex
+	read    readState
+	calls   callState
+	inbox   inbox
+	write   writeState
+	serving serveState
+	clock   clockState
+	ended   bool  // nothing moves any more
+	err     error // why: the first cause
+}
+
+// Connect makes a connection of a stream of bytes, which is its to close. Where cfg has a [Handler] it is served until input
+// ends, the connection fails or ctx does; without one, what comes is read when somebody calls.
+func Connect(ctx context.Context, rw io.ReadWriteCloser, f Framing, cfg Config) *Peer {
+	if cfg.Limits.Frame <= 0 && f == Lengths {
+		cfg.Limits.Frame = frameLengths
+	}
+	cfg.Limits = cfg.Limits.Defaults()
+	if cfg.Stall == 0 {
+		cfg.Stall = defaultStall
+	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = defaultCallTimeout
+	}
+	if f == Lines {
+		cfg.Encoding = shape.JSON
+	}
+	p := &Peer{cfg: cfg, framing: f, str: stream.Of(rw), done: make(chan struct{})}
+	p.in.framing, p.in.frame = f, cfg.Limits.Frame
+	p.write.enc = cfg.Encoding
+	p.start(ctx)
+	if cfg.Handler != nil {
+		p.serving.wake = make(chan struct{}, 1)
+		go p.serve()
+	}
+	return p
+}
+
+// start gives the peer the context its handlers see, and ends the connection when ctx does.
+func (p *Peer) start(ctx context.Context) {
+	ends := ctx.Done() != nil
+	var inner context.Context
+	inner, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	p.ctx = handlerContext{inner, p}
+	if ends {
+		stop := context.AfterFunc(ctx, func() { p.fail(context.Cause(ctx)) })
+		context.AfterFunc(inner, func() { stop() })
+	}
+}
+
+// handlerContext carries the peer without a wrapper per call.
+type handlerContext struct {
+	context.Context
+	peer *Peer
+}
+
+type peerKey struct{}
+
+func (c handlerContext) Value(key any) any {
+	if key == (peerKey{}) {
+		return c.peer
+	}
+	return c.Context.Value(key)
+}
+
+// PeerFrom returns the peer whose call or event a [Handler] is serving; never nil there. Outside a handler it is nil.
+func PeerFrom(ctx context.Context) *Peer {
+	p, _ := ctx.Value(peerKey{}).(*Peer)
+	return p
+}
+
+// Door returns the door this connection is. A peer of the cli has no way back: Call and Emit are refused.
+func (p *Peer) Door() Door { return p.cfg.Door }
+
+// Cred returns who the kernel says the peer is; false where it does not say.
+func (p *Peer) Cred() (Cred, bool) {
+	if p.cfg.Cred == nil {
+		return Cred{}, false
+	}
+	return *p.cfg.Cred, true
+}
+
+// PIDFD returns a descriptor of the peer's process, good as long as the connection is; false where there is none.
+func (p *Peer) PIDFD() (int, bool) {
+	if p.cfg.PIDFD == nil {
+		return 0, false
+	}
+	return int(p.cfg.PIDFD.Fd()), true
+}
+
+// Name returns the peer's name as errors give it.
+func (p *Peer) Name() string { return p.cfg.Name }
+
+// Done is closed when the connection has ended and no handler of it runs any more.
+func (p *Peer) Done() <-chan struct{} { return p.done }
+
+// Err returns why the connection ended: nil before that, and after a clean end of input with every call answered.
+func (p *Peer) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
+
+// Close closes the connection and returns at once. Whatever waits fails.
+func (p *Peer) Close() error {
+	p.fail(errClosed)
+	return nil
+}
+
+// errClosed is the cause when this side closed.
+var errClosed = shape.Unavailable.Errorf("the connection is closed: %w", os.ErrClosed)
+
+// End takes what has already arrived, the kernel's buffer included, and no more: a started frame is cut, calls that have
+// wholly arrived are answered, calls of ours still waiting fail with cause, then the connection closes. It returns at once;
+// Done tells when. A nil cause is end of input.
+func (p *Peer) End(cause error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended || p.str == nil {
+		return
+	}
+	if !p.read.ending {
+		p.read.ending, p.read.endCause = true, cause
+	}
+	p.str.Interrupt()
+	if p.canLead() && p.cfg.Handler == nil { // nobody else would look
+		p.lead()
+	}
+}
+
+// fail ends the connection now. The first cause is the cause for everyone.
+func (p *Peer) fail(cause error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failLocked(cause)
+}
+
+// failLocked wakes everyone and closes the descriptor elsewhere, so that it returns at once.
+func (p *Peer) failLocked(cause error) {
+	if p.ended {
+		return
+	}
+	p.ended, p.err = true, cause
+	p.failCalls(cause)
+	p.inbox.clear()
+	p.wakeServe()
+	p.write.wakeFlushers()
+	go p.shut()
+}
+
+// shut gives back what the connection holds.
+func (p *Peer) shut() {
+	p.cancel()
+	if p.str != nil {
+		p.str.Close()
+	}
+	if p.cfg.Handler == nil || p.str == nil {
+		p.release()
+	}
+}
+
+// release is the last thing that happens to a connection.
+func (p *Peer) release() {
+	if p.cfg.PIDFD != nil {
+		p.cfg.PIDFD.Close()
+	}
+	close(p.done)
+}
+
+// log tells the log what nobody can be answered.
+func (p *Peer) log(format string, a ...any) { logTo(p.cfg.Log, format, a...) }
