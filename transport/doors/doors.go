@@ -1,0 +1,77 @@
+package doors
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/kith-wire/kith/shape"
+	"github.com/kith-wire/kith/transport"
+	"github.com/kith-wire/kith/transport/argv"
+	"github.com/kith-wire/kith/transport/internal/tied"
+)
+
+// Program is a Handler with a name; a verbs.Set is one. The name is that of the directory of its sockets (SOCK-2), and what it is
+// called in messages to people.
+type Program interface {
+	transport.Handler
+	Name() string
+}
+
+// Exit statuses of a door. Those of a call are package argv's.
+const (
+	exitEnded = 0 // in order
+	exitFault = 1 // nothing could be served, or the connection failed
+)
+
+// Main is the main of a program: it opens the door that the command line names and exits the process.
+func Main(p Program) { os.Exit(Run(p, os.Args[1:])) }
+
+// Run does what [Main] does, for the command line args without the program's name, and returns the exit status in place of
+// exiting with it: that of [argv.Run] for a call; for serve and pipe 0 after an end in order, and 1 with one sentence on stderr
+// where nothing could be served or the connection failed (SOCK-6, CLIENT-3). It is the last thing a process does: descriptor 1 is
+// stderr from now on, and a SIGPIPE changes nothing (ARGV-5).
+func Run(p Program, args []string) int {
+	// Not ignored, which children would inherit: a write to a stderr that nobody reads fails, like one to any other pipe.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	for _, d := range doors() {
+		if d.word == doorWord(args) && advertised(p, d.word) {
+			return d.open(p, args)
+		}
+	}
+	return argv.Run(context.Background(), p, argv.Options{Name: p.Name(), Args: args})
+}
+
+// advertised reports whether the program says that it has the word. One that does not answer verbs says nothing, and has both.
+func advertised(p Program, word string) bool {
+	rows, err := transport.Answer(context.Background(), p, shape.Call{Verb: "verbs"}, transport.Config{})
+	if err != nil {
+		return true
+	}
+	for _, row := range rows.All() {
+		var verb, door string
+		row.Members().Get("verb").Decode(&verb)
+		row.Members().Get("door").Decode(&door)
+		if verb == word && door == transport.CLI.String() {
+			return true
+		}
+	}
+	return false
+}
+
+// untilStopped returns a context that ends at SIGTERM, at SIGINT, and with the process of --tied where pid is not 0. Further
+// signals change nothing.
+func untilStopped(pid int) (context.Context, error) {
+	ctx, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	if pid == 0 {
+		return ctx, nil
+	}
+	return tied.To(ctx, pid)
+}
+
+// say tells people one sentence.
+func say(p Program, format string, a ...any) {
+	fmt.Fprintf(os.Stderr, "%s: %s\n", p.Name(), fmt.Sprintf(format, a...))
+}
