@@ -1,0 +1,22 @@
+package main
+
+import (
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// ours reports whether the kernel says that the caller is the user we are.
+func ours(conn *net.UnixConn) bool {
+	mine := false
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return false
+	}
+	raw.Control(func(fd uintptr) {
+		cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+		mine = err == nil && int(cred.Uid) == os.Geteuid()
+	})
+	return mine
+}
