@@ -2,6 +2,7 @@ package shape
 
 import (
 	"iter"
+	"unicode/utf8"
 
 	"github.com/kith-wire/kith/shape/internal/plan"
 	"github.com/kith-wire/kith/shape/internal/wire"
@@ -122,6 +123,9 @@ func (a Args) Append(dst []byte, enc Encoding, l Limits) ([]byte, error) {
 	}
 	dst = wire.AppendListOpen(dst, to, a.n)
 	for i, word := range a.words {
+		if !utf8.ValidString(word) {
+			return dst, Refused.Errorf("args[%d] is not UTF-8: %s", i, Quote(word))
+		}
 		dst = wire.AppendText(wire.AppendSep(dst, to, i), to, word)
 	}
 	return wire.AppendListClose(dst, to), nil

@@ -92,6 +92,19 @@ func TestCallRoundTrip(t *testing.T) {
 	}
 }
 
+// ENC-4: what is not UTF-8 is refused before a byte of the call leaves, as a verb, an argument and a word.
+func TestCallThatCannotBeWritten(t *testing.T) {
+	for _, c := range []shape.Call{
+		{}, {Verb: "\xff"}, {Verb: "x", Args: shape.ListArgs("\xff")}, {Verb: "x", Args: shape.WordArgs([]string{"y", "\xff"})},
+	} {
+		for _, enc := range []shape.Encoding{shape.JSON, shape.CBOR} {
+			if b, err := c.Append(nil, enc, shape.Limits{}); !errors.Is(err, shape.Refused) || len(b) > 0 {
+				t.Errorf("%+v: wrote %q, %v", c, b, err)
+			}
+		}
+	}
+}
+
 // SHAPE-5, VER-1: how a reply is read.
 func TestReply(t *testing.T) {
 	for _, c := range []struct {

@@ -22,7 +22,7 @@ type Options struct {
 	Stdin  io.Reader // read where --args - asks for it, and only then (ARGV-4)
 	Stdout io.Writer // what is written here, and nowhere else, is the reply; one that is given is not guarded
 	Stderr io.Writer // what people read
-	// Log is told what no caller can be answered, such as a handler's stack. Default: a line on stderr.
+	// Log is told what no caller can be answered, such as a handler's stack. Default: a line on Stderr.
 	Log func(text string)
 }
 
@@ -74,6 +74,10 @@ func (o Options) withDefaults() (_ Options, err error) {
 	}
 	if o.Stderr == nil {
 		o.Stderr = os.Stderr
+	}
+	if o.Log == nil {
+		to := o.Stderr
+		o.Log = func(text string) { fmt.Fprintln(to, text) }
 	}
 	if o.Stdout == nil {
 		o.Stdout, err = stdio.Guard()

@@ -68,7 +68,7 @@ func (d door) open(p Program, args []string) int {
 	words, help, err := parse(args, d.flags)
 	out, guardErr := stdio.Guard()
 	switch {
-	case help:
+	case help || words[0] == "help":
 		if _, err := out.Write([]byte(helpFor(p.Name(), d))); err != nil {
 			say(p, "help could not be written: %v", err)
 			return exitFault

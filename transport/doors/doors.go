@@ -10,6 +10,7 @@ import (
 	"github.com/kith-wire/kith/shape"
 	"github.com/kith-wire/kith/transport"
 	"github.com/kith-wire/kith/transport/argv"
+	"github.com/kith-wire/kith/transport/internal/stdio"
 	"github.com/kith-wire/kith/transport/internal/tied"
 )
 
@@ -36,8 +37,12 @@ func Main(p Program) { os.Exit(Run(p, os.Args[1:])) }
 func Run(p Program, args []string) int {
 	// Not ignored, which children would inherit: a write to a stderr that nobody reads fails, like one to any other pipe.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	words := wordsOf(args)
+	if len(words) > 1 && words[0] == "help" {
+		words = words[1:]
+	}
 	for _, d := range doors() {
-		if d.word == doorWord(args) && advertised(p, d.word) {
+		if len(words) > 0 && d.word == words[0] && advertised(p, d.word) {
 			return d.open(p, args)
 		}
 	}
@@ -46,6 +51,9 @@ func Run(p Program, args []string) int {
 
 // advertised reports whether the program says that it has the word. One that does not answer verbs says nothing, and has both.
 func advertised(p Program, word string) bool {
+	if _, err := stdio.Guard(); err != nil { // before the program runs; open says so
+		return true
+	}
 	rows, err := transport.Answer(context.Background(), p, shape.Call{Verb: "verbs"}, transport.Config{})
 	if err != nil {
 		return true
@@ -64,7 +72,7 @@ func advertised(p Program, word string) bool {
 // untilStopped returns a context that ends at SIGTERM, at SIGINT, and with the process of --tied where pid is not 0. Further
 // signals change nothing.
 func untilStopped(pid int) (context.Context, error) {
-	ctx, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	ctx, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt) // until the process ends
 	if pid == 0 {
 		return ctx, nil
 	}

@@ -29,6 +29,7 @@ func TestWords(t *testing.T) {
 		{[]string{"echo", "pipe"}, `{"ok":true,"family":1,"n":1,"result":["pipe"]}`},
 		{[]string{"--args", "[\"a\"]", "echo"}, echoed},
 		{[]string{"--cap", "5", "echo"}, cannot + `there is no flag --cap; a word that begins with - stands behind --","fault":"refused"}`},
+		{[]string{"-1", "pipe"}, cannot + `no such call: -1","fault":"refused"}`},
 		{[]string{"door"}, `{"ok":true,"family":1,"n":1,"result":["cli"]}`},
 	} {
 		if r := reexec.Run(t, "", "prog", c.args...); r.Out != c.out+"\n" || r.Status != 0 {
@@ -62,7 +63,7 @@ func TestHelp(t *testing.T) {
 		"serve": "--socket PATH --instance NAME --limit N --stall DURATION --grace DURATION --cap BYTES --tied PID",
 		"pipe":  "--cap BYTES --tied PID",
 	} {
-		for _, args := range [][]string{{word, "--help"}, {"-h", word}, {word, "--loud", "-h"}} {
+		for _, args := range [][]string{{word, "--help"}, {"-h", word}, {word, "--loud", "-h"}, {"help", word}} {
 			r := reexec.Run(t, "", "prog", args...)
 			if r.Status != 0 || r.Err != "" || !strings.Contains(r.Out, "usage: prog "+word) {
 				t.Errorf("%q: exit %d, %q, stderr %q", args, r.Status, r.Out, r.Err)
@@ -108,7 +109,8 @@ func TestCannotBeServed(t *testing.T) {
 			t.Errorf("%q: exit %d, %q, stderr %q", c.args, r.Status, r.Out, r.Err)
 		}
 	}
-	_, at := serve(t)
+	first, at := serve(t)
+	defer first.stop(t, syscall.SIGTERM)
 	if r := reexec.Run(t, "", "prog", "serve", "--socket", at); r.Status != 1 || r.Out != "" || strings.Count(r.Err, "\n") != 1 {
 		t.Errorf("a second one: exit %d, %q, stderr %q", r.Status, r.Out, r.Err)
 	}
@@ -198,21 +200,20 @@ func TestFlags(t *testing.T) {
 	if got := answer(t, conn); !strings.Contains(got, "201 bytes is over the cap of 200") {
 		t.Errorf("--cap: %q", got)
 	}
-	var half net.Conn
 	reexec.Eventually(t, "the place is free again", func() bool {
-		half = knock(t, at)
-		io.WriteString(half, framed(echo)[:7])
-		return strings.Contains(answer(t, half), "not finished within 200ms")
+		conn = knock(t, at)
+		io.WriteString(conn, framed(echo)[:7])
+		return strings.Contains(answer(t, conn), "not finished within 200ms") // --stall
 	})
 	reexec.Eventually(t, "the place is free again", func() bool {
 		conn = knock(t, at)
-		io.WriteString(conn, framed(`{"call":"hang"}`))
-		r.Process.Signal(syscall.Signal(0))
-		return true
+		io.WriteString(conn, framed(echo)+framed(`{"call":"hang"}`))
+		return answer(t, conn) == echoed
 	})
 	start := time.Now()
-	if end := r.stop(t, syscall.SIGTERM); end.Status != 0 || time.Since(start) > 4*time.Second {
-		t.Errorf("--grace: exit %d after %v", end.Status, time.Since(start))
+	end := r.stop(t, syscall.SIGTERM)
+	if took := time.Since(start); end.Status != 0 || took > 4*time.Second || took < 300*time.Millisecond {
+		t.Errorf("--grace: exit %d after %v", end.Status, took)
 	}
 }
 

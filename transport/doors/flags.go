@@ -1,6 +1,7 @@
 package doors
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -62,37 +63,29 @@ func parse(args []string, flags []flag) (words []string, help bool, err error) {
 		case arg == "--help" || arg == "-h":
 			help = true
 			continue
-		case len(arg) < 2 || arg[0] != '-':
+		case len(arg) < 2 || arg[0] != '-' || '0' <= arg[1] && arg[1] <= '9': // a number is a word (ARGV-3)
 			words = append(words, arg)
 			continue
 		}
 		f, value, joined := lookUp(flags, arg)
 		switch {
 		case f.set == nil:
-			err = first(err, fmt.Errorf("there is no flag %s", shape.Quote(arg)))
+			err = cmp.Or(err, fmt.Errorf("there is no flag %s", shape.Quote(arg)))
 			continue
 		case f.value == "" && joined:
-			err = first(err, fmt.Errorf("--%s takes no value", f.name))
+			err = cmp.Or(err, fmt.Errorf("--%s takes no value", f.name))
 			continue
 		case f.value != "" && !joined:
 			if i++; i == len(args) {
-				return words, help, first(err, fmt.Errorf("--%s is missing its %s", f.name, f.value))
+				return words, help, cmp.Or(err, fmt.Errorf("--%s is missing its %s", f.name, f.value))
 			}
 			value = args[i]
 		}
 		if wrong := f.set(value); wrong != nil {
-			err = first(err, fmt.Errorf("--%s: %w", f.name, wrong))
+			err = cmp.Or(err, fmt.Errorf("--%s: %w", f.name, wrong))
 		}
 	}
 	return words, help, err
-}
-
-// first is the first error.
-func first(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // lookUp finds the flag that arg begins with, its set nil where there is none.
@@ -105,17 +98,14 @@ func lookUp(flags []flag, arg string) (f flag, value string, joined bool) {
 	return flags[i], value, joined
 }
 
-// doorWord is the first word of a command line, which may stand behind flags of a door.
-func doorWord(args []string) string {
+// wordsOf returns the words of a command line, which may stand behind flags of a door.
+func wordsOf(args []string) []string {
 	all := []flag{{name: "args", value: "JSON", set: func(string) error { return nil }}}
 	for _, d := range doors() {
 		all = append(all, d.flags...)
 	}
 	words, _, _ := parse(args, all)
-	if len(words) == 0 {
-		return ""
-	}
-	return words[0]
+	return words
 }
 
 // helpFor is the text about a door.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/kith-wire/kith/shape"
 	"github.com/kith-wire/kith/transport"
@@ -57,6 +58,8 @@ func (p program) Call(ctx context.Context, c shape.Call) (shape.Rows, error) {
 		child.Stdout = os.Stdout
 		child.Run()
 		return shape.Rows{}, nil
+	case c.Verb == "hang": // whatever its context does
+		time.Sleep(time.Hour)
 	case c.Verb == "log":
 		fmt.Fprintln(os.Stderr, "a line")
 		return shape.RowsOf("logged"), nil

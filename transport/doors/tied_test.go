@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kith-wire/kith/transport/internal/reexec"
 )
@@ -60,7 +61,7 @@ func TestTiedToNobody(t *testing.T) {
 	reexec.Eventually(t, "a zombie", func() bool { return !reexec.Running(zombie.Process.Pid) })
 	for _, who := range []*exec.Cmd{gone, zombie} {
 		for _, door := range []string{"serve", "pipe"} {
-			r := run(t, reexec.Command(t, "prog", append([]string{door, "--instance=never"}[:1], tiedTo(who)...)...))
+			r := run(t, reexec.Command(t, "prog", append([]string{door}, tiedTo(who)...)...))
 			if end := r.end(); end.Status != 0 || end.Out != "" || !strings.HasSuffix(end.Err, "it has ended\n") {
 				t.Errorf("%s: exit %d, %q, stderr %q", door, end.Status, end.Out, end.Err)
 			}
@@ -78,7 +79,7 @@ func TestTiedToAnother(t *testing.T) {
 	cmd.Path = "/bin/sh"
 	r := run(t, cmd)
 	var who *exec.Cmd
-	for range 20 { // processes that start within one tick of the clock cannot be told apart
+	for begin := time.Now(); time.Since(begin) < 50*time.Millisecond; { // what starts within one tick of 10 ms cannot be told apart
 		who = owner(t)
 	}
 	io.WriteString(r.in, strconv.Itoa(who.Process.Pid)+"\n")

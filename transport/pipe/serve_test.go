@@ -164,9 +164,10 @@ func TestUnwantedReply(t *testing.T) {
 // held is a served pipe whose ends the test holds.
 type held struct {
 	*exec.Cmd
-	in   io.WriteCloser
-	out  *bufio.Reader
-	errs *bufio.Reader
+	in     io.WriteCloser
+	stdout io.ReadCloser
+	out    *bufio.Reader // of it
+	errs   *bufio.Reader
 }
 
 func hold(t *testing.T, program string) *held {
@@ -188,7 +189,7 @@ func hold(t *testing.T, program string) *held {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	return &held{cmd, in, bufio.NewReader(out), bufio.NewReader(errs)}
+	return &held{cmd, in, out, bufio.NewReader(out), bufio.NewReader(errs)}
 }
 
 // line reads one line.
@@ -248,6 +249,27 @@ func TestSIGTERMIsBounded(t *testing.T) {
 			r := h.end(t)
 			if took := time.Since(start); r.Status != 1 || took > 7*time.Second || took < 4*time.Second {
 				t.Errorf("exit %d after %v, stderr %q", r.Status, took, r.Err)
+			}
+		})
+	}
+}
+
+// TestParentIsGone: a handler is told by its context that nobody is there any more, and one that does not listen holds the end up
+// for 5 s and no longer (CLIENT-7, PIPE-4).
+func TestParentIsGone(t *testing.T) {
+	for verb, limit := range map[string]time.Duration{"until": 4 * time.Second, "hang": 9 * time.Second} {
+		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
+			h := hold(t, "serve")
+			io.WriteString(h.in, `{"call":"`+verb+`"}`+"\n")
+			line(t, h.errs)
+			start := time.Now()
+			h.in.Close()
+			h.stdout.Close()
+			errs, _ := io.ReadAll(h.errs)
+			h.Wait()
+			if took := time.Since(start); h.ProcessState.ExitCode() != 1 || took > limit {
+				t.Errorf("exit %d after %v, stderr %q", h.ProcessState.ExitCode(), took, errs)
 			}
 		})
 	}

@@ -1,0 +1,97 @@
+package transport
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// framesOf cuts a stream that arrives in pieces of so many bytes, and says what it found.
+func framesOf(f Framing, limit int, stream []byte, step int) (out []string) {
+	in := input{framing: f, frame: limit}
+	say := func(fr frame) {
+		if fr.bad != nil {
+			out = append(out, "bad "+fr.bad.Text)
+		} else {
+			out = append(out, "body "+string(fr.body))
+		}
+	}
+	for len(stream) > 0 {
+		n := copy(in.Room(), stream[:min(step, len(stream))])
+		in.w += n
+		stream = stream[n:]
+		for fr, ok := in.next(); ok; fr, ok = in.next() {
+			say(fr)
+			if fr.last {
+				return out
+			}
+		}
+		in.NoRead()
+	}
+	if fr, ok := in.rest(); ok {
+		say(fr)
+	}
+	return out
+}
+
+// framesOfWhole is the simpler twin: it sees the whole stream at once.
+func framesOfWhole(f Framing, limit int, stream []byte) (out []string) {
+	if f == Lines {
+		lines := bytes.Split(stream, []byte("\n"))
+		for i, line := range lines {
+			line = bytes.TrimSuffix(line, []byte("\r"))
+			switch last := i == len(lines)-1; {
+			case len(line) > limit:
+				out = append(out, fmt.Sprintf("bad a line of %d bytes is over the cap of %d", len(line), limit))
+			case len(bytes.Trim(line, " \t\r")) > 0 && !(last && len(line) == 0):
+				out = append(out, "body "+string(line))
+			}
+		}
+		return out
+	}
+	for len(stream) >= headLen {
+		size := int(binary.BigEndian.Uint32(stream))
+		rest := stream[headLen:]
+		switch {
+		case size == 0:
+			out = append(out, "bad a frame of length 0 holds no message")
+		case size > limit:
+			return append(out, fmt.Sprintf("bad a frame of %d bytes is over the cap of %d", size, limit))
+		case size > len(rest):
+			return append(out, fmt.Sprintf("bad input ended %d bytes into a frame of %d", len(rest), size))
+		default:
+			out = append(out, "body "+string(rest[:size]))
+		}
+		stream = rest[size:]
+	}
+	if len(stream) > 0 {
+		out = append(out, fmt.Sprintf("bad input ended %d bytes into a frame's header of 4", len(stream)))
+	}
+	return out
+}
+
+// FuzzFrames: however a stream arrives, the same frames come out of it, and nothing is lost (SOCK-1, PIPE-1, LIMIT-4).
+func FuzzFrames(f *testing.F) {
+	const body = `{"call":"a"}`
+	frame := "\x00\x00\x00\x0c" + body
+	seeds := []string{
+		frame + frame, frame[:7], "\x00\x00\x00\x00" + frame, "\x00\x00\x01\x00" + frame, "\xff\xff\xff\xff", "\x00\x00",
+		body + "\n" + body, body + "\r\n\r\n \t\n" + body + "\n", strings.Repeat("x", 70) + "\n" + body + "\n", strings.Repeat("x", 65), strings.Repeat(" ", 64) + "\r\nx",
+	}
+	for _, seed := range seeds {
+		for _, step := range []byte{1, 3, 200} {
+			f.Add([]byte(seed), step)
+		}
+	}
+	f.Fuzz(func(t *testing.T, stream []byte, step byte) {
+		for _, framing := range []Framing{Lines, Lengths} {
+			got := framesOf(framing, 64, stream, max(1, int(step)))
+			if want := framesOfWhole(framing, 64, stream); !slices.Equal(got, want) {
+				t.Errorf("framing %d in steps of %d:\ngot  %q\nwant %q", framing, step, got, want)
+			}
+		}
+	})
+}
