@@ -28,83 +28,79 @@ import (
 func TestMain(m *testing.M) { reexec.Main(m, programs) }
 
 // programs are what a test runs. Those behind the first three are written by hand, with no code of kith.
-var programs map[string]func() int
+var programs = map[string]func() int{
+	"serve":   serve,
+	"greeter": greeter,
+	"parent":  parent,
 
-func init() {
-	programs = map[string]func() int{
-		"serve":   serve,
-		"greeter": greeter,
-		"parent":  parent,
-
-		"dies": func() int { // answers the first call, and dies of the second
-			in := bufio.NewReader(os.Stdin)
-			in.ReadString('\n')
+	"dies": func() int { // answers the first call, and dies of the second
+		in := bufio.NewReader(os.Stdin)
+		in.ReadString('\n')
+		fmt.Println(good)
+		in.ReadString('\n')
+		fmt.Fprintln(os.Stderr, "the reason")
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		return 0
+	},
+	"fails": func() int { // answers, and ends before anybody has asked for more
+		fmt.Fprintln(os.Stderr, "not today")
+		line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+		if line != "" {
 			fmt.Println(good)
-			in.ReadString('\n')
-			fmt.Fprintln(os.Stderr, "the reason")
-			syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			return 0
-		},
-		"fails": func() int { // answers, and ends before anybody has asked for more
-			fmt.Fprintln(os.Stderr, "not today")
-			line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
-			if line != "" {
-				fmt.Println(good)
+		}
+		return 3
+	},
+	"noisy": func() int { // a MiB of stderr before each reply
+		for in := bufio.NewReader(os.Stdin); ; {
+			if _, err := in.ReadString('\n'); err != nil {
+				return 0
 			}
-			return 3
-		},
-		"noisy": func() int { // a MiB of stderr before each reply
-			for in := bufio.NewReader(os.Stdin); ; {
-				if _, err := in.ReadString('\n'); err != nil {
-					return 0
-				}
-				os.Stderr.WriteString(strings.Repeat("noise\n", 1<<20/6))
-				fmt.Println(good)
+			os.Stderr.WriteString(strings.Repeat("noise\n", 1<<20/6))
+			fmt.Println(good)
+		}
+	},
+	"stubborn": func() int { // hears neither the end of its input nor SIGTERM
+		signal.Ignore(syscall.SIGTERM)
+		leave("stubborn")
+		fmt.Println(`{"event":"up"}`)
+		return forever()
+	},
+	"wrapper": func() int { // sh -c 'server & wait': the server is what stays behind
+		leave("wrapper")
+		start("stubborn", nil)
+		io.Copy(io.Discard, os.Stdin)
+		return forever()
+	},
+	"full": func() int { // writes events for ever, and ends in order when its input has
+		go io.Copy(os.Stdout, repeated{})
+		io.Copy(io.Discard, os.Stdin)
+		leave("full")
+		return 0
+	},
+	"left": func() int { // dies, and somebody in another session holds its stdout and stderr open
+		start("stubborn", &syscall.SysProcAttr{Setsid: true})
+		bufio.NewReader(os.Stdin).ReadString('\n')
+		return 4
+	},
+	"deaf": func() int { // closes its stdout and lives on
+		bufio.NewReader(os.Stdin).ReadString('\n')
+		os.Stdout.Close()
+		io.Copy(io.Discard, os.Stdin)
+		return 0
+	},
+	"silent": func() int { leave("silent"); io.Copy(io.Discard, os.Stdin); return 0 },
+	"descriptors": func() int { // what it was given, as rows
+		var rows []string
+		for fd := range 200 {
+			if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err == nil {
+				rows = append(rows, fmt.Sprintf("%d %v", fd, flags&unix.O_NONBLOCK != 0))
 			}
-		},
-		"stubborn": func() int { // hears neither the end of its input nor SIGTERM
-			signal.Ignore(syscall.SIGTERM)
-			leave("stubborn")
-			fmt.Println(`{"event":"up"}`)
-			return forever()
-		},
-		"wrapper": func() int { // sh -c 'server & wait': the server is what stays behind
-			leave("wrapper")
-			start("stubborn", nil)
-			io.Copy(io.Discard, os.Stdin)
-			return forever()
-		},
-		"full": func() int { // writes events for ever, and ends in order when its input has
-			go io.Copy(os.Stdout, repeated{})
-			io.Copy(io.Discard, os.Stdin)
-			leave("full")
-			return 0
-		},
-		"left": func() int { // dies, and somebody in another session holds its stdout and stderr open
-			start("stubborn", &syscall.SysProcAttr{Setsid: true})
-			bufio.NewReader(os.Stdin).ReadString('\n')
-			return 4
-		},
-		"deaf": func() int { // closes its stdout and lives on
-			bufio.NewReader(os.Stdin).ReadString('\n')
-			os.Stdout.Close()
-			io.Copy(io.Discard, os.Stdin)
-			return 0
-		},
-		"silent": func() int { leave("silent"); io.Copy(io.Discard, os.Stdin); return 0 },
-		"descriptors": func() int { // what it was given, as rows
-			var rows []string
-			for fd := range 200 {
-				if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err == nil {
-					rows = append(rows, fmt.Sprintf("%d %v", fd, flags&unix.O_NONBLOCK != 0))
-				}
-			}
-			bufio.NewReader(os.Stdin).ReadString('\n')
-			fmt.Printf("{\"ok\":true,\"family\":1,\"n\":1,\"result\":[%q]}\n", strings.Join(rows, ", "))
-			io.Copy(io.Discard, os.Stdin)
-			return 0
-		},
-	}
+		}
+		bufio.NewReader(os.Stdin).ReadString('\n')
+		fmt.Printf("{\"ok\":true,\"family\":1,\"n\":1,\"result\":[%q]}\n", strings.Join(rows, ", "))
+		io.Copy(io.Discard, os.Stdin)
+		return 0
+	},
 }
 
 const good = `{"ok":true,"family":1,"n":1,"result":["good"]}`

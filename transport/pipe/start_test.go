@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -141,6 +142,22 @@ func TestNoisyChild(t *testing.T) {
 	}
 }
 
+// closeAll closes a child from three places at once, each of which must be told how it ended.
+func closeAll(t *testing.T, c *pipe.Child, ending string) *sync.WaitGroup {
+	var closing sync.WaitGroup
+	for range 3 {
+		closing.Go(func() {
+			switch err := c.Close(); {
+			case ending != "":
+				unavailable(t, "Close", err, ending)
+			case err != nil:
+				t.Errorf("Close: %v", err)
+			}
+		})
+	}
+	return &closing
+}
+
 // TestClose: stdin, grace, SIGTERM, grace, SIGKILL, to the whole group, in bounded time; nobody is left (PIPE-4, CLIENT-4).
 func TestClose(t *testing.T) {
 	const grace = 300 * time.Millisecond
@@ -166,27 +183,11 @@ func TestClose(t *testing.T) {
 				pids = append(pids, left(t, dir, name))
 			}
 			waiting := make(chan error)
-			if c.program != "full" {
-				go func() { waiting <- ask(child) }()
-			} else {
-				close(waiting)
-			}
+			go func() { waiting <- ask(child) }()
 			start := time.Now()
-			var closing sync.WaitGroup
-			for range 3 { // from anywhere, and again
-				closing.Go(func() {
-					err := child.Close()
-					if c.ending == "" && err != nil {
-						t.Errorf("Close: %v", err)
-					} else if c.ending != "" {
-						unavailable(t, "Close", err, c.ending)
-					}
-				})
-			}
-			if err := <-waiting; c.program != "full" {
-				if err == nil {
-					t.Error("a call on a closed child succeeded")
-				}
+			closing := closeAll(t, child, c.ending)
+			if err := <-waiting; err == nil {
+				t.Error("a call that nobody answered succeeded")
 			}
 			closing.Wait()
 			if took := time.Since(start); took > c.limit {
@@ -208,6 +209,21 @@ func TestClose(t *testing.T) {
 				t.Errorf("a call after Close: %v", err)
 			}
 		})
+	}
+}
+
+// TestShellWrapper: the program a shell has put into the background goes with the shell (PIPE-4).
+func TestShellWrapper(t *testing.T) {
+	dir := t.TempDir()
+	transporttest.Leaks(t)
+	for _, script := range []string{`"$0" & wait`, `"$0" | cat`, `"$0" & read line`} {
+		cmd := command("stubborn", "LEFT="+dir)
+		cmd.Path, cmd.Args, cmd.Grace = "/bin/sh", []string{"-c", script, reexec.Self()}, 100*time.Millisecond
+		c := begin(t, cmd)
+		pid := left(t, dir, "stubborn")
+		c.Close()
+		reexec.Eventually(t, script+": nobody is left", func() bool { return !reexec.Running(pid) })
+		os.Remove(filepath.Join(dir, "stubborn"))
 	}
 }
 
