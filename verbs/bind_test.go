@@ -237,6 +237,26 @@ func TestBindOwns(t *testing.T) {
 	}
 }
 
+// TestBindForgets: no call finds what another left, taken or refused.
+func TestBindForgets(t *testing.T) {
+	set := takes()
+	for _, c := range []struct{ verb, args, want string }{
+		{"maybe", `[5,"x"]`, rows(2, `"5","x"`)},
+		{"maybe", `[]`, rows(2, `"nil","nil"`)},
+		{"maybe", `[5,6]`, refusal(`"maybe: t is 6 and text is taken"`)},
+		{"maybe", `[]`, rows(2, `"nil","nil"`)},
+		{"rest", `["a",1,2,3]`, rows(1, `"{a [1 2 3]}"`)},
+		{"rest", `["b",4]`, rows(1, `"{b [4]}"`)},
+		{"rest", `["c"]`, rows(1, `"{c []}"`)},
+		{"zero", `[7,"y"]`, rows(1, `"{7 y}"`)},
+		{"zero", `[null]`, rows(1, `"{0 }"`)},
+	} {
+		if got := string(ask(t, set, transport.CLI, shape.JSON, fmt.Sprintf(`{"call":%q,"args":%s}`, c.verb, c.args))); got != c.want {
+			t.Errorf("%s %s:\ngot  %s\nwant %s", c.verb, c.args, got, c.want)
+		}
+	}
+}
+
 // TestCallAllocates: binding makes nothing but what the arguments are made of.
 func TestCallAllocates(t *testing.T) {
 	set := verbs.New("p", 1)

@@ -60,9 +60,12 @@ var children = map[string]func(){
 		cmd.Start()
 		io.Copy(io.Discard, os.Stdin)
 	},
-	"full": func() { // writes events for ever, whoever reads; its input's end is all it wants
-		go io.Copy(os.Stdout, forever{})
+	"full": func() { // has more to say at the end of its input than a pipe holds
+		fmt.Println(`{"event":"up"}`)
 		io.Copy(io.Discard, os.Stdin)
+		for range 1 << 10 {
+			fmt.Println(`{"event":"last","text":"` + strings.Repeat("a", 1000) + `"}`)
+		}
 		leave("full")
 	},
 	"endless": func() { // a line without an end
@@ -80,13 +83,6 @@ var children = map[string]func(){
 	"refuses": func() {
 		fmt.Print(`{"ok":false,"family":1,"n":0,"result":[],"error":"no such call: x","fault":"refused"}`)
 	},
-}
-
-// forever is events without an end.
-type forever struct{}
-
-func (forever) Read(p []byte) (int, error) {
-	return copy(p, `{"event":"again","text":"`+strings.Repeat("a", 1000)+"\"}\n"), nil
 }
 
 // letters is text without an end, and no line of it.
@@ -251,5 +247,29 @@ print(done.returncode, json.dumps([json.loads(line) for line in done.stdout.spli
 				t.Errorf("got  %s\nwant %s", got[0], c.want)
 			}
 		})
+	}
+}
+
+// TestClientDial: nobody there is unavailable, and says why (FAULT-4, SOCK-2).
+func TestClientDial(t *testing.T) {
+	long := "/" + strings.Repeat("a", 107)
+	got := python(t, `
+print(tell(connect, "unix:/nonexistent/s"))
+print(tell(connect, "unix:" + target))
+print(tell(connect, "pipe:/nonexistent"))
+os.environ["XDG_RUNTIME_DIR"] = "/run/user/7"; print(socket_path("scribe"), socket_path("scribe", "two"))
+os.environ["XDG_RUNTIME_DIR"] = ""; os.environ["TMPDIR"] = "/t"; print(socket_path("scribe") == "/t/scribe-%d/main.sock" % os.getuid())
+`, long)
+	want := []string{
+		"unavailable said=False: unix:/nonexistent/s: [Errno 2] No such file or directory",
+		"unavailable said=False: unix:" + long + ": the path is 108 bytes and the limit of a socket's is 107",
+		"unavailable said=False: pipe:/nonexistent: [Errno 2] No such file or directory: '/nonexistent'",
+		"/run/user/7/scribe/main.sock /run/user/7/scribe/two.sock",
+		"True",
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("got  %s\nwant %s", got[i], want[i])
+		}
 	}
 }

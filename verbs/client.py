@@ -256,9 +256,9 @@ class _Child:
         os.set_blocking(self.r, True)
         out = self._drain(self.proc.stdout, bytearray())  # or it would wait for us to read and see no end of input
         for sig in signal.SIGTERM, signal.SIGKILL:
-            gone = self.gone(GRACE)
-            with contextlib.suppress(OSError):
-                os.killpg(self.proc.pid, signal.SIGKILL if gone else sig)
+            self.gone(GRACE)
+            with contextlib.suppress(OSError):  # it may be gone and others of the group not
+                os.killpg(self.proc.pid, sig)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.proc.wait(GRACE)
         for thread, pipe in (out, self.proc.stdout), (self.drain, self.proc.stderr):
