@@ -61,7 +61,7 @@ func closeChild(t *testing.T, child *pipe.Child, s step) {
 	}
 }
 
-// goneProcess checks that the process whose number is in a file runs no more.
+// goneProcess checks that the process whose number is in a file runs no more. One that was killed takes a moment to die.
 func goneProcess(t *testing.T, path string) {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -72,8 +72,13 @@ func goneProcess(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err == nil && !strings.Contains(string(stat), ") Z ") { // one that its new parent has not waited for is gone too
-		t.Errorf("process %d still runs: %.60s", pid, stat)
+	for end := time.Now().Add(2 * time.Second); ; time.Sleep(time.Millisecond) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil || strings.Contains(string(stat), ") Z ") { // one that its new parent has not waited for is gone too
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("process %d still runs: %.60s", pid, stat)
+		}
 	}
 }
