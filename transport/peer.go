@@ -36,7 +36,8 @@ type Peer struct {
 	err     error // why: the first cause
 }
 
-// Connect makes a connection of a stream of bytes, which is its to close. Where cfg has a [Handler] it is served until input
+// Connect makes a connection of a stream of bytes, which is its to close. A connection of package net is read and written best;
+// a stream without read deadlines is copied through memory. Where cfg has a [Handler] it is served until input
 // ends, the connection fails or ctx does; without one, what comes is read when somebody calls.
 func Connect(ctx context.Context, rw io.ReadWriteCloser, f Framing, cfg Config) *Peer {
 	if cfg.Limits.Frame <= 0 && f == Lengths {

@@ -37,8 +37,8 @@ type Room interface {
 // ErrInterrupted is what a ReadNext returns that Interrupt woke.
 var ErrInterrupted = errors.New("interrupted")
 
-// Of returns the stream of any io.ReadWriteCloser. One that is no Stream is read and written as it can be: a write is never
-// tried without waiting, and one that has no read deadline is interrupted by closing it.
+// Of returns the stream of any io.ReadWriteCloser. One that is no Stream is read and written as it can be: one with read
+// deadlines never tries a write without waiting, and one without them is copied through memory.
 func Of(rw io.ReadWriteCloser) Stream {
 	if s, ok := rw.(Stream); ok {
 		return s
@@ -46,11 +46,19 @@ func Of(rw io.ReadWriteCloser) Stream {
 	if s := polledOf(rw); s != nil {
 		return s
 	}
-	return plain{rw}
+	if d, ok := rw.(deadliner); ok {
+		return plain{rw, d}
+	}
+	return newCopied(rw)
 }
 
-// plain is a stream nothing is known of.
-type plain struct{ io.ReadWriteCloser }
+type deadliner interface{ SetReadDeadline(time.Time) error }
+
+// plain is a stream of which nothing is known but that its reads can be interrupted.
+type plain struct {
+	io.ReadWriteCloser
+	deadliner
+}
 
 func (s plain) ReadNext(room Room) (int, error) {
 	n, err := s.Read(room.Room())
@@ -60,7 +68,7 @@ func (s plain) ReadNext(room Room) (int, error) {
 	room.NoRead()
 	var timeout interface{ Timeout() bool }
 	if errors.As(err, &timeout) && timeout.Timeout() {
-		s.deadline(time.Time{})
+		s.SetReadDeadline(time.Time{})
 		return 0, ErrInterrupted
 	}
 	return 0, err
@@ -70,21 +78,53 @@ func (s plain) TryRead([]byte) (int, error)     { return 0, nil }
 func (s plain) TryWrite([]byte) (int, error)    { return 0, nil }
 func (s plain) WriteSome(p []byte) (int, error) { return s.Write(p) }
 func (s plain) Gone() bool                      { return false }
+func (s plain) Interrupt()                      { s.SetReadDeadline(time.Unix(1, 0)) }
+func (s plain) CloseWrite() error               { return closeWrite(s.ReadWriteCloser) }
 
-func (s plain) Interrupt() {
-	if !s.deadline(time.Unix(1, 0)) {
-		s.Close()
-	}
-}
-
-func (s plain) deadline(t time.Time) bool {
-	d, ok := s.ReadWriteCloser.(interface{ SetReadDeadline(time.Time) error })
-	return ok && d.SetReadDeadline(t) == nil
-}
-
-func (s plain) CloseWrite() error {
-	if c, ok := s.ReadWriteCloser.(interface{ CloseWrite() error }); ok {
+func closeWrite(rw io.ReadWriteCloser) error {
+	if c, ok := rw.(interface{ CloseWrite() error }); ok {
 		return c.CloseWrite()
 	}
 	return errors.ErrUnsupported
+}
+
+// copied is a stream that cannot be interrupted, and is copied to and from one in memory that can.
+type copied struct {
+	Stream
+	rw  io.ReadWriteCloser
+	out chan struct{} // closed once all that was written has been passed on
+}
+
+// copiedGrace is how long a closed stream may take to pass on what was written before.
+const copiedGrace = 2 * time.Second
+
+func newCopied(rw io.ReadWriteCloser) *copied {
+	near, far := Memory()
+	s := &copied{near, rw, make(chan struct{})}
+	go func() {
+		io.Copy(far, rw)
+		far.CloseWrite()
+	}()
+	go func() {
+		defer close(s.out)
+		if _, err := io.Copy(rw, far); err != nil {
+			far.Close() // nobody reads any more
+			return
+		}
+		closeWrite(rw)
+	}()
+	return s
+}
+
+// Close passes on what was written, within a grace, and returns at once.
+func (s *copied) Close() error {
+	err := s.Stream.Close()
+	go func() {
+		select {
+		case <-s.out:
+		case <-time.After(copiedGrace):
+		}
+		s.rw.Close()
+	}()
+	return err
 }
