@@ -2,11 +2,13 @@ package transport_test
 
 import (
 	"context"
+	"encoding/binary"
 	"io"
 	"net"
 	"strings"
 	"testing"
 
+	"github.com/kith-wire/kith/shape"
 	"github.com/kith-wire/kith/transport"
 	"github.com/kith-wire/kith/transport/transporttest"
 )
@@ -48,25 +50,20 @@ func TestAnyStream(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			transporttest.Leaks(t)
 			mine, theirs := pair()
-			p := transport.Connect(context.Background(), theirs, transport.Lengths, transport.Config{Handler: echo{}})
 			text := strings.Repeat("x", 20<<10)
-			const calls, unread = 300, 90 // 1.8 MB of replies: a backlog, and an inbox behind it
-			behind := make(chan struct{})
-			go func() {
-				for i := range calls {
-					if i == unread {
-						close(behind)
-					}
-					io.WriteString(mine, framed(`{"call":"echo","args":["`+text+`"]}`))
-				}
-			}()
-			<-behind
+			p := transport.Connect(context.Background(), theirs, transport.Lengths, transport.Config{
+				Handler: echo{calls: func(context.Context, shape.Call) (shape.Rows, error) { return shape.RowsOf(text), nil }},
+			})
+			const calls = 900 // 18 MB of replies, none of them read before the last call has been taken
+			for range calls {
+				io.WriteString(mine, framed(`{"call":"big"}`))
+			}
 			head := make([]byte, 4)
 			for i := range calls {
 				if _, err := io.ReadFull(mine, head); err != nil {
 					t.Fatalf("reply %d: %v", i, err)
 				}
-				body := make([]byte, int(head[1])<<16|int(head[2])<<8|int(head[3]))
+				body := make([]byte, binary.BigEndian.Uint32(head))
 				if _, err := io.ReadFull(mine, body); err != nil || !strings.Contains(string(body), text) {
 					t.Fatalf("reply %d: %v", i, err)
 				}
