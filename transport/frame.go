@@ -54,9 +54,10 @@ type input struct {
 	framing Framing
 	frame   int // the cap
 	cur     *chunk
-	r, w    int // cur.b[r:w] is unread
-	looked  int // Lines: so much of it holds no line end
-	skipped int // Lines: bytes of a line over the cap that have been dropped
+	r, w    int  // cur.b[r:w] is unread
+	looked  int  // Lines: so much of it holds no line end
+	skipped int  // Lines: bytes of a line over the cap that have been dropped
+	skipCR  bool // the last of them is a CR, which may be the line end's
 }
 
 // Room implements stream.Room.
@@ -155,6 +156,9 @@ func (in *input) nextLine() (frame, bool) {
 		if end < 0 {
 			in.looked = len(b)
 			if len(b) > in.frame+1 || in.skipped > 0 { // no line any more, not even one that ends in CR LF
+				if len(b) > 0 {
+					in.skipCR = b[len(b)-1] == '\r'
+				}
 				in.skipped += len(b)
 				in.r, in.looked = in.w, 0
 			}
@@ -170,6 +174,10 @@ func (in *input) nextLine() (frame, bool) {
 
 // line is one line without its end; false for a blank one (PIPE-1).
 func (in *input) line(b []byte) (frame, bool) {
+	if in.skipCR && len(b) == 0 {
+		in.skipped--
+	}
+	in.skipCR = false
 	b = bytes.TrimSuffix(b, []byte("\r"))
 	if size := len(b) + in.skipped; size > in.frame || in.skipped > 0 {
 		in.skipped = 0

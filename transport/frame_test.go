@@ -80,6 +80,7 @@ func FuzzFrames(f *testing.F) {
 	seeds := []string{
 		frame + frame, frame[:7], "\x00\x00\x00\x00" + frame, "\x00\x00\x01\x00" + frame, "\xff\xff\xff\xff", "\x00\x00",
 		body + "\n" + body, body + "\r\n\r\n \t\n" + body + "\n", strings.Repeat("x", 70) + "\n" + body + "\n", strings.Repeat("x", 65), strings.Repeat(" ", 64) + "\r\nx",
+		strings.Repeat("x", 71) + "\r\n" + body, strings.Repeat("x", 71) + "\r",
 	}
 	for _, seed := range seeds {
 		for _, step := range []byte{1, 3, 200} {
