@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kith-wire/kith/conformance"
+	"github.com/kith-wire/kith/transport/transporttest"
 )
 
 // built is where the programs of the tests are.
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintf(os.Stderr, "building the peer: %v\n%s", err, out)
 			return 1
 		}
-		return m.Run()
+		return transporttest.Main(m)
 	}())
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/kith-wire/kith/shape"
 	"github.com/kith-wire/kith/transport"
 	"github.com/kith-wire/kith/transport/socket"
+	"github.com/kith-wire/kith/transport/transporttest"
 	"github.com/kith-wire/kith/verbs"
 )
 
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(transporttest.Main(m))
 }
 
 // Said is what the echo takes and gives.

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/kith-wire/kith/transport/transporttest"
 )
 
 // TestMain makes this binary the child of its own tests: children are real processes.
@@ -21,7 +23,7 @@ func TestMain(m *testing.M) {
 		children[mode]()
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(transporttest.Main(m))
 }
 
 // children are what a test may be the parent of. Each is written by hand, with no code of kith.

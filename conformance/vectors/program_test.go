@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/kith-wire/kith/transport/transporttest"
 )
 
 // scribe is where TestMain has built the program under test; empty until a case needs it.
@@ -22,24 +24,22 @@ var scribe struct {
 }
 
 func TestMain(m *testing.M) {
-	status := m.Run()
-	if scribe.dir != "" {
-		os.RemoveAll(scribe.dir)
-	}
-	os.Exit(status)
+	os.Exit(func() int {
+		if scribe.dir, scribe.err = os.MkdirTemp("", "vectors"); scribe.err == nil {
+			defer os.RemoveAll(scribe.dir)
+		}
+		return transporttest.Main(m)
+	}())
 }
 
 // needScribe builds the program once.
 func needScribe(t *testing.T) string {
 	t.Helper()
-	if scribe.dir == "" {
-		if scribe.dir, scribe.err = os.MkdirTemp("", "vectors"); scribe.err == nil {
-			scribe.path = filepath.Join(scribe.dir, "scribe")
-			var out []byte
-			out, scribe.err = exec.Command("go", "build", "-o", scribe.path, "github.com/kith-wire/kith/cmd/scribe").CombinedOutput()
-			if scribe.err != nil {
-				scribe.err = fmt.Errorf("%w\n%s", scribe.err, out)
-			}
+	if scribe.err == nil && scribe.path == "" {
+		scribe.path = filepath.Join(scribe.dir, "scribe")
+		out, err := exec.Command("go", "build", "-o", scribe.path, "github.com/kith-wire/kith/cmd/scribe").CombinedOutput()
+		if err != nil {
+			scribe.err = fmt.Errorf("%w\n%s", err, out)
 		}
 	}
 	if scribe.err != nil {

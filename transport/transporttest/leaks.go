@@ -1,22 +1,10 @@
 package transporttest
 
 import (
-	"bytes"
-	"fmt"
-	"os"
-	"path/filepath"
-	"runtime"
-	"slices"
-	"strconv"
-	"strings"
 	"testing"
-	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/kith-wire/kith/transport/internal/leaks"
 )
-
-// leakPatience is how long what has been told to end may take to be gone.
-const leakPatience = 5 * time.Second
 
 // Leaks fails the test at its end if it left something behind that was not there when Leaks was called: a goroutine, an open
 // descriptor, a child process or zombie (where there is /proc), or a file in one of dirs, lock files apart. Call it first, but
@@ -24,119 +12,14 @@ const leakPatience = 5 * time.Second
 // tests that use it do not run in parallel with others.
 func Leaks(t testing.TB, dirs ...string) {
 	t.Helper()
-	before := takeStock(dirs)
+	before := leaks.Take(dirs)
 	t.Cleanup(func() {
-		for _, left := range before.left(dirs, leakPatience) {
+		for _, left := range before.Left(dirs, leaks.Patience) {
 			t.Errorf("left behind: %s", left)
 		}
 	})
 }
 
-// stock is all there is, by what names it and nothing that comes later: each with a text for people.
-type stock map[string]string
-
-// takeStock counts what the process has now.
-func takeStock(dirs []string) stock {
-	if r, w, err := os.Pipe(); err == nil { // the runtime makes its poller with the first, and keeps it
-		r.Close()
-		w.Close()
-	}
-	s := stock{}
-	s.addGoroutines()
-	s.addDescriptors()
-	s.addChildren()
-	for _, dir := range dirs {
-		s.addFiles(dir)
-	}
-	return s
-}
-
-// left tells what is there now and was not before, once that has had time to go.
-func (s stock) left(dirs []string, patience time.Duration) []string {
-	for deadline, pause := time.Now().Add(patience), time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		var left []string
-		for name, text := range takeStock(dirs) {
-			if _, had := s[name]; !had {
-				left = append(left, text)
-			}
-		}
-		if len(left) == 0 || time.Now().After(deadline) {
-			slices.Sort(left)
-			return left
-		}
-		time.Sleep(pause)
-	}
-}
-
-// lasting are goroutines that the standard library starts once and keeps.
-var lasting = []string{"os/signal.loop(", "runtime.ensureSigM", "testing.(*F)", "testing.runFuzzing"}
-
-func (s stock) addGoroutines() {
-	buf := make([]byte, 64<<10)
-	n := runtime.Stack(buf, true)
-	for n == len(buf) {
-		buf = make([]byte, 2*len(buf))
-		n = runtime.Stack(buf, true)
-	}
-	for stack := range bytes.SplitSeq(buf[:n], []byte("\n\n")) {
-		text := string(stack)
-		name, _, _ := strings.Cut(text, " [") // goroutine N: a number is never used twice
-		if !slices.ContainsFunc(lasting, func(part string) bool { return strings.Contains(text, part) }) {
-			s[name] = text
-		}
-	}
-}
-
-// probeDescriptors is how many are asked for one by one where there is no /proc.
-const probeDescriptors = 1024
-
-func (s stock) addDescriptors() {
-	const dir = "/proc/self/fd"
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		for fd := range uintptr(probeDescriptors) {
-			if _, err := unix.FcntlInt(fd, unix.F_GETFD, 0); err == nil {
-				s[fmt.Sprintf("descriptor %d", fd)] = fmt.Sprintf("descriptor %d", fd)
-			}
-		}
-		return
-	}
-	for _, entry := range entries {
-		// What the number stands for is part of the name: one that was closed may be given out again.
-		target, err := os.Readlink(filepath.Join(dir, entry.Name()))
-		if err == nil && !strings.HasSuffix(target, "/fd") { // the descriptor that lists the others
-			name := fmt.Sprintf("descriptor %s, %s", entry.Name(), target)
-			s[name] = name
-		}
-	}
-}
-
-// addChildren adds processes that are ours to wait for, ended ones too.
-func (s stock) addChildren() {
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, file := range stats {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			continue // it has ended
-		}
-		pid, rest, _ := strings.Cut(string(b), " ")
-		end := strings.LastIndexByte(rest, ')') // a name may hold anything
-		state, parent := "", 0
-		if fields := strings.Fields(rest[end+1:]); len(fields) > 1 {
-			state = fields[0]
-			parent, _ = strconv.Atoi(fields[1])
-		}
-		if parent == os.Getpid() {
-			s["child "+pid] = fmt.Sprintf("child %s %s in state %s", pid, rest[:end+1], state)
-		}
-	}
-}
-
-func (s stock) addFiles(dir string) {
-	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err == nil && path != dir && !strings.HasSuffix(path, ".lock") {
-			s["file "+path] = fmt.Sprintf("file %s, %s", path, d.Type())
-		}
-		return nil
-	})
-}
+// Main is for a TestMain: it runs the tests of a package and returns the exit status, 1 where all of them together left something
+// behind as [Leaks] has it. Their temporary directory is a fresh one, in which no file may be left.
+func Main(m *testing.M) int { return leaks.Main(m) }

@@ -39,7 +39,7 @@ func Main(m *testing.M, commands ...string) int {
 			return 1
 		}
 	}
-	return m.Run()
+	return transporttest.Main(m)
 }
 
 // Path is where a command is.

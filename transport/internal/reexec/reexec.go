@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/kith-wire/kith/transport/internal/leaks"
 )
 
 // variable names the program that a test binary is to be.
@@ -22,7 +24,7 @@ const variable = "KITH_REEXEC"
 func Main(m *testing.M, programs map[string]func() int) {
 	name := os.Getenv(variable)
 	if name == "" {
-		os.Exit(m.Run())
+		os.Exit(leaks.Main(m))
 	}
 	program := programs[name]
 	if program == nil {

@@ -1,4 +1,4 @@
-package transporttest
+package leaks
 
 import (
 	"os"
@@ -9,8 +9,27 @@ import (
 	"time"
 )
 
+func TestMain(m *testing.M) { os.Exit(Main(m)) }
+
+// What the tests of a package leave is told at their end, and is their failure.
+func TestMainFails(t *testing.T) {
+	const leave = "KITH_LEAVE"
+	if os.Getenv(leave) != "" {
+		f, err := os.CreateTemp("", "left")
+		must(t, err)
+		f.Close()
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestMainFails$")
+	cmd.Env = append(os.Environ(), leave+"=1")
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "left behind: file ") {
+		t.Errorf("%v, output %s", err, out)
+	}
+}
+
 // Every kind of thing that can be left behind is found, and is not once it has gone.
-func TestLeaksFindsWhatIsLeft(t *testing.T) {
+func TestFindsWhatIsLeft(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
 		name string
@@ -44,14 +63,14 @@ func TestLeaksFindsWhatIsLeft(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			before := takeStock([]string{dir})
+			before := Take([]string{dir})
 			undo := c.leak(t)
-			left := strings.Join(before.left([]string{dir}, 0), "\n")
+			left := strings.Join(before.Left([]string{dir}, 0), "\n")
 			if !strings.Contains(left, c.part) {
 				t.Errorf("found %q, want %s", left, c.part)
 			}
 			undo()
-			if left := before.left([]string{dir}, leakPatience); len(left) > 0 {
+			if left := before.Left([]string{dir}, Patience); len(left) > 0 {
 				t.Errorf("found after it had gone: %q", left)
 			}
 		})
@@ -59,11 +78,14 @@ func TestLeaksFindsWhatIsLeft(t *testing.T) {
 }
 
 // A lock file stays by rule (SOCK-3), and what ends a moment later is waited for.
-func TestLeaksWaits(t *testing.T) {
+func TestWaits(t *testing.T) {
 	dir := t.TempDir()
-	Leaks(t, dir)
+	before := Take([]string{dir})
 	must(t, os.WriteFile(filepath.Join(dir, "main.sock.lock"), nil, 0o600))
 	go func() { time.Sleep(20 * time.Millisecond) }()
+	if left := before.Left([]string{dir}, Patience); len(left) > 0 {
+		t.Errorf("found %q", left)
+	}
 }
 
 func must(t *testing.T, err error) {
