@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/kith-wire/kith/shape"
+	"github.com/kith-wire/kith/transport/internal/frame"
 )
 
 // Calls of ours that may be outstanding on one connection; more callers wait.
@@ -75,8 +76,8 @@ func (p *Peer) callError(verb string, err error) error {
 }
 
 func (p *Peer) roundTrip(ctx context.Context, call shape.Call, take func(shape.Rows) error) error {
-	if p.str == nil {
-		return shape.Refused.Errorf("a program that is run once per call has no way back to its caller")
+	if !p.WayBack() {
+		return p.noWayBack()
 	}
 	if err := ctx.Err(); err != nil {
 		return ended(ctx)
@@ -114,18 +115,18 @@ func ended(ctx context.Context) error {
 
 func (p *Peer) encodeCall(b []byte, call shape.Call) ([]byte, error) {
 	start := len(b)
-	b, err := call.Append(startFrame(b, p.framing), p.cfg.Encoding, p.cfg.Limits)
+	b, err := call.Append(frame.Start(b, p.kind()), p.cfg.Encoding, p.cfg.Limits)
 	if err != nil {
 		return b, err
 	}
 	size := len(b) - start
 	if p.framing == Lengths {
-		size -= headLen
+		size -= frame.HeadLen
 	}
 	if size > p.cfg.Limits.Frame {
 		return b, shape.Refused.Errorf("the call is %d bytes and the cap is %d", size, p.cfg.Limits.Frame)
 	}
-	return endFrame(b, start, p.framing), nil
+	return frame.End(b, start, p.kind()), nil
 }
 
 // wait sends a call and returns when it has its reply or has failed.
@@ -245,7 +246,7 @@ func (p *Peer) reply(it *item) {
 		if why == nil || !why.Said {
 			why = shape.Malformed.Errorf("a reply came that nobody waited for")
 		}
-		it.from.release()
+		it.from.Release()
 		p.failLocked(why)
 		return
 	}
@@ -254,7 +255,7 @@ func (p *Peer) reply(it *item) {
 	p.calls.out = p.calls.out[1:]
 	p.calls.bytes -= w.size
 	if w.done { // its caller has gone; only its place was left
-		it.from.release()
+		it.from.Release()
 	} else {
 		w.item = *it
 		p.settle(w)
@@ -303,7 +304,7 @@ func (p *Peer) result(w *waiter, take func(shape.Rows) error) error {
 	default:
 	}
 	waiters.Put(w)
-	defer from.release()
+	defer from.Release()
 	if msg.Refusal != nil {
 		return msg.Refusal
 	}

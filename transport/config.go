@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"github.com/kith-wire/kith/shape"
+	"github.com/kith-wire/kith/transport/internal/frame"
 )
 
 // Framing says how messages are told apart in a stream of bytes.
 type Framing uint8
 
 const (
-	Lines   Framing = iota // one JSON object a line (PIPE-1)
-	Lengths                // four bytes of big-endian length, then that many (SOCK-1)
+	Lines   = Framing(frame.Lines)     // one JSON object a line (PIPE-1)
+	Lengths = Framing(frame.BigEndian) // four bytes of big-endian length, then that many (SOCK-1)
 )
 
 // Config is how a connection behaves. The zero value is a connection that calls and answers nothing.

@@ -42,7 +42,7 @@ func (b *inbox) pop() item {
 func (b *inbox) clear() {
 	for b.len() > 0 {
 		it := b.pop()
-		it.from.release()
+		it.from.Release()
 	}
 }
 

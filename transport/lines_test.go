@@ -72,7 +72,7 @@ func TestLines(t *testing.T) {
 // Lines of every length around a buffer's are answered.
 func TestLineLengths(t *testing.T) {
 	echo := HandlerFunc(func(_ context.Context, c shape.Call) (shape.Rows, error) { return shape.RowsOf(c.Args.At(0)), nil })
-	for _, size := range []int{chunkLen - 1, chunkLen, chunkLen + 1, 65535, 65536, 65537, 1 << 20} {
+	for _, size := range []int{16383, 16384, 16385, 65535, 65536, 65537, 1 << 20} {
 		const around = len(`{"call":"e","args":[""]}`)
 		text := strings.Repeat("x", size-around)
 		out, err := lines(t, Config{Handler: echo}, `{"call":"e","args":["`+text+"\"]}\n")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kith-wire/kith/shape"
+	"github.com/kith-wire/kith/transport/internal/frame"
 	"github.com/kith-wire/kith/transport/internal/stream"
 )
 
@@ -20,7 +21,7 @@ type Peer struct {
 	ctx     context.Context // what handlers are given
 	cancel  context.CancelFunc
 	done    chan struct{}
-	in      input       // the leader's
+	in      frame.Input // the leader's
 	batch   []item      // the leader's: what one read brought
 	tick    *time.Timer // made once the first clock is needed
 	hurry   *time.Timer // made once a reply has waited for company
@@ -54,13 +55,23 @@ func Connect(ctx context.Context, rw io.ReadWriteCloser, f Framing, cfg Config) 
 		cfg.Encoding = shape.JSON
 	}
 	p := &Peer{cfg: cfg, framing: f, str: stream.Of(rw), done: make(chan struct{})}
-	p.in.framing, p.in.frame = f, cfg.Limits.Frame
+	p.in = frame.NewInput(p.kind(), cfg.Limits.Frame)
 	p.write.enc = cfg.Encoding
 	p.start(ctx)
 	if cfg.Handler != nil {
 		p.serving.wake = make(chan struct{}, 1)
 		go p.serve()
 	}
+	return p
+}
+
+func (p *Peer) kind() frame.Kind { return frame.Kind(p.framing) }
+
+// Alone makes the peer of a program that only asks, and has no way back: its Call and Emit are refused. It ends with ctx and with
+// Close. An adapter makes one of whoever it answers by a wire of its own.
+func Alone(ctx context.Context, cfg Config) *Peer {
+	p := &Peer{cfg: cfg, done: make(chan struct{})}
+	p.start(ctx)
 	return p
 }
 
@@ -97,7 +108,22 @@ func PeerFrom(ctx context.Context) *Peer {
 	return p
 }
 
-// Door returns the door this connection is. A peer of the cli has no way back: Call and Emit are refused.
+// Context is what a [Handler] is given: it carries the peer, and ends when the connection does.
+func (p *Peer) Context() context.Context { return p.ctx }
+
+// WayBack reports whether the peer can be called and told of events. It cannot at the cli, nor on the daemon wire: there Call and
+// Emit are refused.
+func (p *Peer) WayBack() bool { return p.str != nil }
+
+// noWayBack is what Call and Emit are refused with.
+func (p *Peer) noWayBack() error {
+	if p.cfg.Door == CLI {
+		return shape.Refused.Errorf("a program that is run once per call has no way back to its caller")
+	}
+	return shape.Refused.Errorf("the wire of this connection has no way back to the caller")
+}
+
+// Door returns the door this connection is.
 func (p *Peer) Door() Door { return p.cfg.Door }
 
 // Cred returns who the kernel says the peer is; false where it does not say.

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/kith-wire/kith/shape"
+	"github.com/kith-wire/kith/transport/internal/frame"
 	"github.com/kith-wire/kith/transport/internal/stream"
 )
 
@@ -27,7 +28,7 @@ type item struct {
 	last bool         // nothing behind it can be told apart: the connection ends with its answer
 	cut  bool         // input ended inside it
 	size int
-	from *chunk // holds its bytes; to be released
+	from *frame.Chunk // holds its bytes; to be released
 }
 
 // canLead reports whether somebody who has nothing else to do should read now: nobody does, there is something to read, and
@@ -62,7 +63,7 @@ func (p *Peer) peek() {
 // readOnce waits for one read's worth and cuts it. The leader calls it without mu.
 func (p *Peer) readOnce() error {
 	n, err := p.str.ReadNext(&p.in)
-	p.in.w += n
+	p.in.Took(n)
 	p.cut()
 	return err
 }
@@ -70,7 +71,7 @@ func (p *Peer) readOnce() error {
 // tryOnce takes what one read finds now.
 func (p *Peer) tryOnce() (int, error) {
 	n, err := p.str.TryRead(p.in.Room())
-	p.in.w += n
+	p.in.Took(n)
 	p.cut()
 	if n == 0 {
 		p.in.NoRead()
@@ -95,24 +96,24 @@ var errEnding = errors.New("no more is taken")
 // cut makes items of every whole frame there is.
 func (p *Peer) cut() {
 	for {
-		f, ok := p.in.next()
+		f, ok := p.in.Next()
 		if !ok {
 			return
 		}
 		p.batch = append(p.batch, p.itemOf(f))
-		if f.last {
+		if f.Last {
 			return
 		}
 	}
 }
 
-func (p *Peer) itemOf(f frame) item {
-	it := item{bad: f.bad, last: f.last, size: len(f.body)}
-	if f.bad != nil {
+func (p *Peer) itemOf(f frame.Frame) item {
+	it := item{bad: f.Bad, last: f.Last, size: len(f.Body)}
+	if f.Bad != nil {
 		return it
 	}
 	var err error
-	it.msg, err = p.cfg.Limits.Read(f.body, p.cfg.Name)
+	it.msg, err = p.cfg.Limits.Read(f.Body, p.cfg.Name)
 	if err != nil {
 		it.bad = asError(err)
 		if it.msg.IsEvent() {
@@ -123,8 +124,7 @@ func (p *Peer) itemOf(f frame) item {
 		it.msg = shape.Message{}
 		it.bad = shape.Malformed.Errorf("a pipe carries JSON lines and this is CBOR, which a socket takes")
 	}
-	it.from = p.in.cur
-	it.from.retain()
+	it.from = p.in.Hold()
 	return it
 }
 
@@ -142,7 +142,7 @@ func (p *Peer) handOut(err error) {
 		p.batch[i] = item{}
 	}
 	p.batch = p.batch[:0]
-	started := p.in.started()
+	started := p.in.Started()
 	if started && (cut > 0 || !p.read.started) {
 		p.read.since = p.clock.now
 	}
@@ -168,16 +168,13 @@ type inputEnd struct {
 // endOf makes an item of what the end of input leaves unfinished, and words why it ended.
 func (p *Peer) endOf(err error) *inputEnd {
 	if err == io.EOF {
-		if f, ok := p.in.rest(); ok {
+		if f, ok := p.in.Rest(); ok {
 			it := p.itemOf(f)
 			it.cut = true
 			p.batch = append(p.batch, it)
 		}
 	}
-	if p.in.cur != nil {
-		p.in.drop()
-	}
-	p.in.skipped = 0
+	p.in.Forget()
 	end := &inputEnd{clean: err == io.EOF || err == errEnding}
 	switch {
 	case err == errEnding:
@@ -200,18 +197,18 @@ func (p *Peer) dispatch(it *item) {
 	}
 	switch {
 	case p.ended:
-		it.from.release()
+		it.from.Release()
 	case it.bad != nil && it.msg.IsEvent(): // whatever is wrong with it
-		it.from.release()
+		it.from.Release()
 	case it.bad != nil && it.cut && p.calls.waiting(): // the end of input says it better
-		it.from.release()
+		it.from.Release()
 	case it.bad != nil && p.calls.waiting():
-		it.from.release()
+		it.from.Release()
 		p.failLocked(shape.Malformed.Errorf("%s cannot be read and may be a reply: %w", p.named(), it.bad))
 	case it.bad == nil && it.msg.IsReply():
 		p.reply(it)
 	case it.bad == nil && it.msg.IsEvent() && (p.cfg.Handler == nil || it.msg.Event.Name == ""):
-		it.from.release()
+		it.from.Release()
 	case p.cfg.Handler == nil:
 		p.refuse(it)
 	default:
@@ -237,7 +234,7 @@ func (p *Peer) refuse(it *item) {
 		err = noSuchCall(it.msg.Call.Verb)
 	}
 	p.write.append(p.appendReply(nil, it.msg.Encoding, shape.Rows{}, err))
-	it.from.release()
+	it.from.Release()
 	if it.last {
 		p.finish(err)
 	}

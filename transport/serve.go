@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kith-wire/kith/shape"
+	"github.com/kith-wire/kith/transport/internal/frame"
 )
 
 // serveState is the serving side. Its field of the Peer is guarded by mu, but for reply, which is the serve loop's.
@@ -105,7 +106,7 @@ func (p *Peer) serveItem(it item) {
 	switch {
 	case it.bad != nil:
 		p.write.append(p.appendReply(nil, it.msg.Encoding, shape.Rows{}, it.bad))
-		it.from.release()
+		it.from.Release()
 		if it.last {
 			p.inbox.clear()
 			p.finish(it.bad)
@@ -115,7 +116,7 @@ func (p *Peer) serveItem(it item) {
 		p.watchClock()
 		p.mu.Unlock()
 		p.takeEvent(it.msg.Event)
-		it.from.release()
+		it.from.Release()
 		p.mu.Lock()
 		p.serving.event = false
 	default:
@@ -131,7 +132,7 @@ func (p *Peer) serveCall(it item) {
 	p.watchClock()
 	p.mu.Unlock()
 	s.reply = p.answer(s.reply[:0], &it.msg)
-	it.from.release()
+	it.from.Release()
 	p.mu.Lock()
 	s.call = false
 	s.reply = p.write.take(s.reply)
@@ -179,8 +180,8 @@ func (p *Peer) appendReply(dst []byte, enc shape.Encoding, rows shape.Rows, err 
 		enc = shape.JSON
 	}
 	start := len(dst)
-	dst = rows.AppendReply(startFrame(dst, p.framing), enc, p.cfg.Limits, err)
-	return endFrame(dst, start, p.framing)
+	dst = rows.AppendReply(frame.Start(dst, p.kind()), enc, p.cfg.Limits, err)
+	return frame.End(dst, start, p.kind())
 }
 
 // run calls a handler. Its error has a fault that may be written: malformed is said to bytes that cannot be read, and never of
@@ -221,9 +222,14 @@ func (p *Peer) takeEvent(event shape.Event) {
 // Answer runs one call through a handler as the cli door does: the context carries a [Peer] without a way back, a panic is a
 // failed error, and an error has a fault that may be written (FAULT-1).
 func Answer(ctx context.Context, h Handler, call shape.Call, cfg Config) (shape.Rows, error) {
-	cfg.Door = CLI
-	p := &Peer{cfg: cfg, done: make(chan struct{})}
-	p.start(ctx)
+	cfg.Door, cfg.Handler = CLI, h
+	p := Alone(ctx, cfg)
 	defer p.Close()
-	return run(p.ctx, h, call, cfg.Log)
+	return p.Answer(p.ctx, call)
+}
+
+// Answer runs one call of this peer through its handler, for a wire that is not [Connect]'s: a panic is a failed error, and an error
+// has a fault that may be written (FAULT-1). ctx is that of [Peer.Context], or one made of it.
+func (p *Peer) Answer(ctx context.Context, call shape.Call) (shape.Rows, error) {
+	return run(ctx, p.cfg.Handler, call, p.cfg.Log)
 }

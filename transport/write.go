@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kith-wire/kith/shape"
+	"github.com/kith-wire/kith/transport/internal/frame"
 )
 
 // Bounds of what is written and not yet taken by the kernel.
@@ -216,19 +217,19 @@ func (p *Peer) CloseWrite() error {
 // Emit sends an event and never waits. A peer that is 1,024 events or one frame cap behind is closed, and the error says so
 // (LIMIT-5). An event emitted while a call of this peer is being served follows that call's reply (SOCK-5).
 func (p *Peer) Emit(event shape.Event) error {
-	if p.str == nil {
-		return shape.Refused.Errorf("a program that is run once per call has no way back to its caller")
+	if !p.WayBack() {
+		return p.noWayBack()
 	}
 	buf := scratch.Get().(*[]byte)
 	defer scratch.Put(buf)
 	p.mu.Lock()
 	enc := p.write.enc
 	p.mu.Unlock()
-	b, err := event.Append(startFrame((*buf)[:0], p.framing), enc, p.cfg.Limits)
+	b, err := event.Append(frame.Start((*buf)[:0], p.kind()), enc, p.cfg.Limits)
 	if err != nil {
 		return p.callError("", err)
 	}
-	b = endFrame(b, 0, p.framing)
+	b = frame.End(b, 0, p.kind())
 	if cap(b) <= scratchMax {
 		*buf = b[:0]
 	}

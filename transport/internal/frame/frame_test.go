@@ -1,8 +1,7 @@
-package transport
+package frame
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,35 +9,35 @@ import (
 )
 
 // framesOf cuts a stream that arrives in pieces of so many bytes, and says what it found.
-func framesOf(f Framing, limit int, stream []byte, step int) (out []string) {
-	in := input{framing: f, frame: limit}
-	say := func(fr frame) {
-		if fr.bad != nil {
-			out = append(out, "bad "+fr.bad.Text)
+func framesOf(f Kind, limit int, stream []byte, step int) (out []string) {
+	in := NewInput(f, limit)
+	say := func(fr Frame) {
+		if fr.Bad != nil {
+			out = append(out, "bad "+fr.Bad.Text)
 		} else {
-			out = append(out, "body "+string(fr.body))
+			out = append(out, "body "+string(fr.Body))
 		}
 	}
 	for len(stream) > 0 {
 		n := copy(in.Room(), stream[:min(step, len(stream))])
-		in.w += n
+		in.Took(n)
 		stream = stream[n:]
-		for fr, ok := in.next(); ok; fr, ok = in.next() {
+		for fr, ok := in.Next(); ok; fr, ok = in.Next() {
 			say(fr)
-			if fr.last {
+			if fr.Last {
 				return out
 			}
 		}
 		in.NoRead()
 	}
-	if fr, ok := in.rest(); ok {
+	if fr, ok := in.Rest(); ok {
 		say(fr)
 	}
 	return out
 }
 
 // framesOfWhole is the simpler twin: it sees the whole stream at once.
-func framesOfWhole(f Framing, limit int, stream []byte) (out []string) {
+func framesOfWhole(f Kind, limit int, stream []byte) (out []string) {
 	if f == Lines {
 		lines := bytes.Split(stream, []byte("\n"))
 		for i, line := range lines {
@@ -52,9 +51,9 @@ func framesOfWhole(f Framing, limit int, stream []byte) (out []string) {
 		}
 		return out
 	}
-	for len(stream) >= headLen {
-		size := int(binary.BigEndian.Uint32(stream))
-		rest := stream[headLen:]
+	for len(stream) >= HeadLen {
+		size := int(f.order().Uint32(stream))
+		rest := stream[HeadLen:]
 		switch {
 		case size == 0:
 			out = append(out, "bad a frame of length 0 holds no message")
@@ -73,12 +72,12 @@ func framesOfWhole(f Framing, limit int, stream []byte) (out []string) {
 	return out
 }
 
-// FuzzFrames: however a stream arrives, the same frames come out of it, and nothing is lost (SOCK-1, PIPE-1, LIMIT-4).
+// FuzzFrames: however a stream arrives, the same frames come out of it, and nothing is lost (SOCK-1, PIPE-1, RPC-1, LIMIT-4).
 func FuzzFrames(f *testing.F) {
 	const body = `{"call":"a"}`
 	frame := "\x00\x00\x00\x0c" + body
 	seeds := []string{
-		frame + frame, frame[:7], "\x00\x00\x00\x00" + frame, "\x00\x00\x01\x00" + frame, "\xff\xff\xff\xff", "\x00\x00",
+		"\x0c\x00\x00\x00" + body + "\x00\x00\x00\x00\x00\x01", frame + frame, frame[:7], "\x00\x00\x00\x00" + frame, "\x00\x00\x01\x00" + frame, "\xff\xff\xff\xff", "\x00\x00",
 		body + "\n" + body, body + "\r\n\r\n \t\n" + body + "\n", strings.Repeat("x", 70) + "\n" + body + "\n", strings.Repeat("x", 65), strings.Repeat(" ", 64) + "\r\nx",
 		strings.Repeat("x", 71) + "\r\n" + body, strings.Repeat("x", 71) + "\r",
 	}
@@ -88,7 +87,7 @@ func FuzzFrames(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, stream []byte, step byte) {
-		for _, framing := range []Framing{Lines, Lengths} {
+		for _, framing := range []Kind{Lines, BigEndian, LittleEndian} {
 			got := framesOf(framing, 64, stream, max(1, int(step)))
 			if want := framesOfWhole(framing, 64, stream); !slices.Equal(got, want) {
 				t.Errorf("framing %d in steps of %d:\ngot  %q\nwant %q", framing, step, got, want)
