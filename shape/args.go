@@ -15,6 +15,7 @@ type Args struct {
 	n      int
 	words  []string
 	values []any
+	named  bool // list is no list but a map of the arguments by their names
 }
 
 // ListArgs are Go values, each an argument. They are written when the call is, and an argument that cannot cross is that
@@ -23,6 +24,24 @@ func ListArgs(values ...any) Args { return Args{values: values, n: len(values)} 
 
 // WordArgs are the words of a command line, each text until its parameter says otherwise (ARGV-3).
 func WordArgs(words []string) Args { return Args{words: words, n: len(words)} }
+
+// NamedArgs are arguments by their names, the members of a map. To whoever does not know the names the map is the one argument;
+// the zero Raw is none (RPC-6).
+func NamedArgs(params Raw) Args {
+	a := Args{list: params.b, enc: params.enc, named: true}
+	if !params.IsZero() {
+		a.n = 1
+	}
+	return a
+}
+
+// Named returns the map of arguments that are given by name, and whether they are.
+func (a Args) Named() (params Raw, are bool) {
+	if !a.named {
+		return Raw{}, false
+	}
+	return a.At(0), true
+}
 
 // Args makes the arguments of a call from an admitted list.
 func (r Raw) Args() (Args, error) {
@@ -42,7 +61,7 @@ func (r Raw) Args() (Args, error) {
 
 // Words returns the words of a command line, where the arguments are those.
 func (a Args) Words() (words []string, are bool) {
-	return a.words, a.list == nil && a.values == nil
+	return a.words, a.list == nil && a.values == nil && !a.named
 }
 
 // Len returns how many there are.
@@ -80,7 +99,7 @@ func (a Args) cursor() argCursor {
 		a = Args{list: list, n: a.n}
 	}
 	c := argCursor{args: a}
-	if a.list != nil {
+	if a.list != nil && !a.named {
 		c.in = wire.Cursor{B: a.list, Enc: a.enc}
 		c.it = c.in.Open()
 	}
@@ -101,6 +120,9 @@ func (c *argCursor) next() Raw {
 		return Raw{}
 	}
 	c.at++
+	if c.args.named {
+		return Raw{b: c.args.list, enc: c.args.enc}
+	}
 	if c.args.list == nil {
 		return Raw{b: []byte(c.args.words[c.at-1]), word: true}
 	}
@@ -112,6 +134,9 @@ func (c *argCursor) next() Raw {
 func (a Args) Append(dst []byte, enc Encoding, l Limits) ([]byte, error) {
 	to := wire.Encoding(enc)
 	switch {
+	case a.named && a.n > 0:
+		dst = wire.AppendListOpen(dst, to, 1)
+		return wire.AppendListClose(Raw{b: a.list, enc: a.enc}.Append(dst, enc), to), nil
 	case a.list != nil:
 		return Raw{b: a.list, enc: a.enc}.Append(dst, enc), nil
 	case a.values != nil:

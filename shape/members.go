@@ -16,12 +16,24 @@ type Members struct {
 
 // Get returns the member of that name, the zero Raw where there is none.
 func (m Members) Get(name string) Raw {
-	for n, value := range m.All() {
-		if n == name {
-			return value
+	value, _ := m.find(name)
+	return value
+}
+
+// find looks a member up without making anything.
+func (m Members) find(name string) (value Raw, is bool) {
+	if name == m.drop[0] || name == m.drop[1] {
+		return Raw{}, false
+	}
+	var buf [64]byte
+	for c, it := m.open(); m.b != nil && c.Next(&it); {
+		key, _ := c.Key(buf[:0])
+		same := string(key) == name
+		if b := c.Skip(); same {
+			return Raw{b: b, enc: m.enc}, true
 		}
 	}
-	return Raw{}
+	return Raw{}, false
 }
 
 // All yields each member's name and value.
@@ -49,17 +61,10 @@ func (m Members) open() (wire.Cursor, wire.Iter) {
 	return c, c.Open()
 }
 
-// has reports whether there is a member of that name, without making anything.
+// has reports whether there is a member of that name.
 func (m Members) has(name string) bool {
-	var buf [64]byte
-	for c, it := m.open(); m.b != nil && c.Next(&it); {
-		key, _ := c.Key(buf[:0])
-		if string(key) == name && name != m.drop[0] && name != m.drop[1] {
-			return true
-		}
-		c.Skip()
-	}
-	return false
+	_, is := m.find(name)
+	return is
 }
 
 // len counts the members.

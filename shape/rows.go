@@ -37,6 +37,12 @@ func (r Rows) Surface() uint64 { return r.surface }
 // its bytes.
 func (r Rows) Reply() Raw { return r.reply }
 
+// WithReply returns the rows with the whole reply that they came in, for an adapter of another wire.
+func (r Rows) WithReply(reply Raw) Rows {
+	r.reply = reply
+	return r
+}
+
 // WithSurface returns the rows with a surface, which only the reply to verbs carries (VER-2).
 func (r Rows) WithSurface(surface uint64) Rows {
 	r.surface = surface
@@ -141,27 +147,35 @@ func (r Rows) append(dst []byte, to wire.Encoding, l Limits) ([]byte, error) {
 	dst = wire.AppendKey(wire.AppendSep(dst, to, 2), to, "n")
 	dst = wire.AppendInt(dst, to, int64(r.n))
 	dst = wire.AppendKey(wire.AppendSep(dst, to, 3), to, "result")
+	l.Items = max(l.Items-members, 1)
+	out, err := r.Append(dst, Encoding(to), l)
+	if err != nil {
+		return nil, err
+	}
+	return wire.AppendMapClose(out, to), nil
+}
+
+// Append writes the rows as one list, for a message in which it stands as a member. The error is Failed and names the row that
+// cannot be written.
+func (r Rows) Append(dst []byte, enc Encoding, l Limits) ([]byte, error) {
+	to := wire.Encoding(enc)
 	switch {
 	case r.n == 0:
-		dst = wire.AppendListClose(wire.AppendListOpen(dst, to, 0), to)
+		return wire.AppendListClose(wire.AppendListOpen(dst, to, 0), to), nil
 	case r.values == nil && r.n == r.held:
-		dst = Raw{b: r.list, enc: r.enc}.Append(dst, Encoding(to))
+		return Raw{b: r.list, enc: r.enc}.Append(dst, enc), nil
 	case r.values == nil:
 		dst = wire.AppendListOpen(dst, to, r.n)
 		for i, row := range r.All() {
-			dst = row.Append(wire.AppendSep(dst, to, i), Encoding(to))
+			dst = row.Append(wire.AppendSep(dst, to, i), enc)
 		}
-		dst = wire.AppendListClose(dst, to)
-	default:
-		limits := l.plan(1)
-		limits.Items -= members
-		out, _, err := codec.AppendList(dst, to, r.values, limits)
-		if err != nil {
-			return nil, Failed.Errorf("result%w", err)
-		}
-		dst = out
+		return wire.AppendListClose(dst, to), nil
 	}
-	return wire.AppendMapClose(dst, to), nil
+	out, _, err := codec.AppendList(dst, to, r.values, l.plan(1))
+	if err != nil {
+		return dst, Failed.Errorf("result%w", err)
+	}
+	return out, nil
 }
 
 // appendReplyHead opens a reply of so many members and writes ok and family.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -131,10 +132,17 @@ func newBinder[T any](params []param) *binder[T] {
 // args returns the arguments of a call. The error is Refused and names verb, argument, what came and what is taken (FAULT-3).
 func (b *binder[T]) args(call shape.Call) (value T, err error) {
 	s := b.pool.Get().(*slots[T])
-	if err = s.fill(call.Args); err == nil {
+	if params, named := call.Args.Named(); named {
+		err = s.fillParams(params)
+	} else {
+		err = s.fill(call.Args)
+	}
+	if err == nil {
 		value = s.value
 	} else {
-		err = shape.Refused.Errorf("%s: %w", call.Verb, err)
+		refused := shape.Refused.Errorf("%s: %w", call.Verb, err)
+		refused.Code = "invalid_params" // RPC-4
+		err = refused
 	}
 	b.put(s)
 	return value, err
@@ -190,6 +198,31 @@ func (f *fields) store(i int, raw shape.Raw) error {
 	return fmt.Errorf("argument %d is %s and at most %d are taken", i+1, raw.Quote(), last+1)
 }
 
+// fillParams stores arguments that are given by name (RPC-6). null is none of them.
+func (f *fields) fillParams(params shape.Raw) error {
+	if kind := params.Kind(); !params.IsZero() && kind != "map" && kind != "null" {
+		return fmt.Errorf("params is %s and must be a map", kind)
+	}
+	for name := range params.Members().All() {
+		if !slices.ContainsFunc(f.params, func(p param) bool { return p.Name == name }) {
+			return fmt.Errorf("%s is no argument, and %s", shape.Quote(name), f.taken())
+		}
+	}
+	return f.fillNamed(params.Members())
+}
+
+// taken names the arguments there are.
+func (f *fields) taken() string {
+	if len(f.params) == 0 {
+		return "none is taken"
+	}
+	var names []string
+	for _, p := range f.params {
+		names = append(names, p.Name)
+	}
+	return "taken are " + strings.Join(names, ", ")
+}
+
 // fillNamed stores members in the fields of their names.
 func (f *fields) fillNamed(m shape.Members) error {
 	for i, p := range f.params {
@@ -199,7 +232,7 @@ func (f *fields) fillNamed(m shape.Members) error {
 			if err := p.decode(raw, f.at[i]); err != nil {
 				return err
 			}
-		case !p.Optional:
+		case !p.Optional && !p.Rest:
 			return fmt.Errorf("%s is missing and %s is taken", p.Name, p.Type)
 		}
 	}

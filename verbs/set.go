@@ -77,7 +77,9 @@ func (s *Set) Call(ctx context.Context, call shape.Call) (shape.Rows, error) {
 	s.freeze.Do(s.finish)
 	e := s.verbs[call.Verb]
 	if e == nil || !e.doors.has(doorOf(ctx)) {
-		return shape.Rows{}, shape.Refused.Errorf("no such call: %s", shape.Quote(call.Verb))
+		unknown := shape.Refused.Errorf("no such call: %s", shape.Quote(call.Verb))
+		unknown.Code = "unknown_method" // RPC-4
+		return shape.Rows{}, unknown
 	}
 	return e.run(ctx, call)
 }

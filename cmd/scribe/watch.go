@@ -13,6 +13,9 @@ import (
 // watch makes the peer one that is told of every new note, whichever process keeps it, until its door closes.
 func (b *book) watch(ctx context.Context, _ struct{}) ([]note, error) {
 	peer := transport.PeerFrom(ctx)
+	if !peer.WayBack() {
+		return nil, shape.Refused.Errorf("watch: the wire of this connection carries no events")
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.refresh(ctx); err != nil && !errors.Is(err, fs.ErrNotExist) { // what is there already is not new
