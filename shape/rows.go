@@ -17,6 +17,7 @@ type Rows struct {
 	list    []byte
 	enc     wire.Encoding
 	values  any // a []T
+	listing bool
 	surface uint64
 	reply   Raw // the whole reply, where Limits.KeepReplies asked for it
 }
@@ -42,6 +43,16 @@ func (r Rows) WithReply(reply Raw) Rows {
 	r.reply = reply
 	return r
 }
+
+// AsListing returns the rows marked as a list however many they are. Only the daemon wire looks: there one row alone stands for
+// itself, and none is null (RPC-6).
+func (r Rows) AsListing() Rows {
+	r.listing = true
+	return r
+}
+
+// IsListing reports whether AsListing marked the rows.
+func (r Rows) IsListing() bool { return r.listing }
 
 // WithSurface returns the rows with a surface, which only the reply to verbs carries (VER-2).
 func (r Rows) WithSurface(surface uint64) Rows {

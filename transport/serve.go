@@ -221,15 +221,21 @@ func (p *Peer) takeEvent(event shape.Event) {
 
 // Answer runs one call through a handler as the cli door does: the context carries a [Peer] without a way back, a panic is a
 // failed error, and an error has a fault that may be written (FAULT-1).
-func Answer(ctx context.Context, h Handler, call shape.Call, cfg Config) (shape.Rows, error) {
+func Answer(ctx context.Context, h Handler, call shape.Call, cfg Config) (rows shape.Rows, err error) {
 	cfg.Door, cfg.Handler = CLI, h
 	p := Alone(ctx, cfg)
 	defer p.Close()
-	return p.Answer(p.ctx, call)
+	return run(p.ctx, h, call, cfg.Log)
 }
 
-// Answer runs one call of this peer through its handler, for a wire that is not [Connect]'s: a panic is a failed error, and an error
-// has a fault that may be written (FAULT-1). ctx is that of [Peer.Context], or one made of it.
-func (p *Peer) Answer(ctx context.Context, call shape.Call) (shape.Rows, error) {
-	return run(ctx, p.cfg.Handler, call, p.cfg.Log)
+// Answer runs one call of this peer through its handler and has its reply written, for a wire that is not [Connect]'s: a panic, also
+// one in write, is a failed error, and an error has a fault that may be written (FAULT-1). write may be called a second time.
+// ctx is that of [Peer.Context], or one made of it.
+func (p *Peer) Answer(ctx context.Context, call shape.Call, write func(shape.Rows, error)) {
+	defer func() {
+		if r := recover(); r != nil { // a row that panics while it is written
+			write(shape.Rows{}, panicked(p.cfg.Log, call.Verb, r))
+		}
+	}()
+	write(run(ctx, p.cfg.Handler, call, p.cfg.Log))
 }

@@ -14,7 +14,7 @@ import (
 // Its error is the refusal of the call. fn may run many times at once, and the A it is given is its own.
 //
 // A verb is named [a-z][a-z-]*, and not verbs, client, serve, pipe or help. about is the line a reader of `verbs` sees.
-// Options: [Doors], [ListRows], [RunsCode]. Add panics where the verb cannot be answered as it is declared: its name is
+// Options: [Doors], [ListRows], [Listing], [RunsCode]. Add panics where the verb cannot be answered as it is declared: its name is
 // wrong or taken, A is no struct, an optional field stands before a required one, or a type cannot cross both encodings.
 func Add[A, R any](s *Set, verb, about string, fn func(context.Context, A) ([]R, error), opts ...Option) {
 	e := s.declare(verb, about, opts, reflect.TypeFor[A](), reflect.TypeFor[R]())
@@ -36,6 +36,9 @@ func runner[A, R any](e *entry, fn func(context.Context, A) ([]R, error)) func(c
 		rows, err := fn(ctx, args)
 		if err != nil {
 			return shape.Rows{}, err
+		}
+		if e.listing {
+			return shape.RowsOf(rows...).AsListing(), nil
 		}
 		return shape.RowsOf(rows...), nil
 	}
@@ -111,7 +114,7 @@ func (s *Set) declare(verb, about string, opts []Option, args, row reflect.Type)
 	case kind == "list" && !o.listRows:
 		s.fault("%s: a row is %s, and a listing has each thing in its own row; ListRows where a list is meant", verb, row)
 	}
-	return &entry{verb: verb, about: about, doors: o.doors, params: params}
+	return &entry{verb: verb, about: about, doors: o.doors, params: params, listing: o.listing}
 }
 
 func isVerb(verb string) bool {

@@ -11,6 +11,7 @@ type options struct {
 	client   string
 	log      func(string)
 	listRows bool
+	listing  bool
 	runsCode bool
 
 	ofVerb, ofSet string // an option that was given and is only for a verb, only for a set
@@ -43,6 +44,12 @@ func Log(log func(text string)) Option {
 // taken for a listing wrapped by mistake, and refused (SHAPE-4).
 func ListRows() Option {
 	return func(o *options) { o.listRows, o.ofVerb = true, "ListRows" }
+}
+
+// Listing is an option of [Add]: what the verb answers is a list, also where it has one row or none. Only the daemon wire, on which
+// one row alone stands for itself, makes the difference (RPC-6).
+func Listing() Option {
+	return func(o *options) { o.listing, o.ofVerb = true, "Listing" }
 }
 
 // RunsCode is an option of [Add]: the verb is on the socket and is named run, exec, shell, eval or spawn, and the author says

@@ -71,5 +71,5 @@ func (s *Set) describe() shape.Rows {
 			}
 		}
 	}
-	return shape.RowsOf(rows...).WithSurface(s.surface)
+	return shape.RowsOf(rows...).AsListing().WithSurface(s.surface)
 }

@@ -30,11 +30,12 @@ type Set struct {
 
 // entry is one verb.
 type entry struct {
-	verb   string
-	about  string
-	doors  doorSet
-	params []param
-	run    func(context.Context, shape.Call) (shape.Rows, error)
+	verb    string
+	about   string
+	doors   doorSet
+	params  []param
+	listing bool
+	run     func(context.Context, shape.Call) (shape.Rows, error)
 }
 
 // New makes the set of a program. The name is also that of its directory of sockets (SOCK-2). surface is the revision an

@@ -15,11 +15,11 @@ import (
 func program(b *book) *verbs.Set {
 	set := verbs.New("scribe", 1)
 	verbs.Add(set, "note", "keep a note", b.note)
-	verbs.Add(set, "list", "the newest notes, oldest first; all without a limit", b.list)
-	verbs.Add(set, "find", "the notes that hold a word in their text or a tag, case ignored", b.find)
+	verbs.Add(set, "list", "the newest notes, oldest first; all without a limit", b.list, verbs.Listing())
+	verbs.Add(set, "find", "the notes that hold a word in their text or a tag, case ignored", b.find, verbs.Listing())
 	verbs.Add(set, "get", "one note", b.get)
 	verbs.Add(set, "forget", "forget a note and return it a last time", b.forget)
-	verbs.Add(set, "echo", "the arguments back, a row each", echo)
+	verbs.Add(set, "echo", "the arguments back, a row each", echo, verbs.Listing())
 	verbs.Add(set, "watch", "every new note from now on, as events named noted", b.watch,
 		verbs.Doors(transport.Pipe, transport.Socket))
 	verbs.On(set, "jot", b.jot)

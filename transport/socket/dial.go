@@ -24,11 +24,20 @@ const (
 // system's error. The peer's Name is path unless cfg has one, its Cred that of the process which listens. A connection says
 // that somebody listens, not that anybody answers: ask verbs for that (CLIENT-5).
 func Dial(ctx context.Context, path string, cfg transport.Config) (*transport.Peer, error) {
+	conn, cfg, err := DialConn(ctx, path, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return transport.Connect(context.WithoutCancel(ctx), conn, transport.Lengths, cfg), nil
+}
+
+// DialConn does what [Dial] does, for another [Wire]: the connection is the caller's to close, and the config says who listens.
+func DialConn(ctx context.Context, path string, cfg transport.Config) (*net.UnixConn, transport.Config, error) {
 	if cfg.Name == "" {
 		cfg.Name = path
 	}
 	if err := checkPath(path); err != nil {
-		return nil, dialError(cfg.Name, path, shape.Unavailable.Errorf("%w", err))
+		return nil, cfg, dialError(cfg.Name, path, shape.Unavailable.Errorf("%w", err))
 	}
 	dialCtx := ctx
 	if _, has := ctx.Deadline(); !has {
@@ -39,14 +48,14 @@ func Dial(ctx context.Context, path string, cfg transport.Config) (*transport.Pe
 	start := time.Now()
 	conn, err := connectInTurn(dialCtx, path)
 	if err != nil {
-		return nil, dialError(cfg.Name, path, whyNot(ctx, err, time.Since(start)))
+		return nil, cfg, dialError(cfg.Name, path, whyNot(ctx, err, time.Since(start)))
 	}
 	cred, err := prepare(conn)
 	if err == nil && cfg.Cred == nil {
 		cfg.Cred = &cred
 	}
 	cfg.Door = transport.Socket
-	return transport.Connect(context.WithoutCancel(ctx), conn, transport.Lengths, cfg), nil
+	return conn, cfg, nil
 }
 
 // connectInTurn waits while the server has more callers than its queue holds: no byte has left, so it may try again.

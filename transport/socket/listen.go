@@ -18,6 +18,8 @@ import (
 type Options struct {
 	// Config is that of every connection. Door, Name, Cred and PIDFD are set for each.
 	transport.Config
+	// Wire is what is spoken; nil: the family wire which the Handler of Config answers.
+	Wire Wire
 	// Allow says whether a caller is served; default: one of our own user (SOCK-4). Others are closed without a byte. It may
 	// run many times at once.
 	Allow func(transport.Cred) bool
@@ -45,6 +47,9 @@ func (o Options) withDefaults() Options {
 	if o.Allow == nil {
 		own := os.Geteuid()
 		o.Allow = func(c transport.Cred) bool { return c.UID == own }
+	}
+	if o.Wire == nil {
+		o.Wire = family{}
 	}
 	if o.Handler == nil { // a connection without one reads only for its own calls
 		o.Handler = transport.HandlerFunc(func(_ context.Context, call shape.Call) (shape.Rows, error) {

@@ -2,7 +2,6 @@ package socket
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"net"
 	"sync"
@@ -24,7 +23,7 @@ func (l *Listener) Serve(ctx context.Context) error {
 	s := &server{
 		opts:  l.opts,
 		ctx:   context.WithoutCancel(ctx),
-		peers: map[*transport.Peer]struct{}{},
+		peers: map[Session]struct{}{},
 		idle:  make(chan struct{}),
 	}
 	stop, cancel := context.WithCancel(ctx)
@@ -48,7 +47,7 @@ type server struct {
 	mu     sync.Mutex
 	open   int // accepted and not ended
 	served int // of these, who counts against Max
-	peers  map[*transport.Peer]struct{}
+	peers  map[Session]struct{}
 	ending bool
 	idle   chan struct{} // closed when ending and none is open
 }
@@ -77,7 +76,7 @@ func (s *server) admit(conn *net.UnixConn) bool {
 	s.mu.Lock()
 	if s.served >= s.opts.Max {
 		s.mu.Unlock()
-		refuse(conn, s.opts.Max)
+		s.refuse(conn)
 		return false
 	}
 	defer s.mu.Unlock()
@@ -86,7 +85,7 @@ func (s *server) admit(conn *net.UnixConn) bool {
 	cfg.Door, cfg.Name = transport.Socket, fmt.Sprintf("pid %d", cred.PID)
 	cfg.Cred, cfg.PIDFD = &cred, pidfdOf(conn)
 	c := &caller{UnixConn: conn, server: s}
-	c.peer = transport.Connect(s.ctx, c, transport.Lengths, cfg)
+	c.peer = s.opts.Wire.Serve(s.ctx, c, cfg)
 	s.peers[c.peer] = struct{}{}
 	if s.ending {
 		c.peer.End(nil)
@@ -98,7 +97,7 @@ func (s *server) admit(conn *net.UnixConn) bool {
 type caller struct {
 	*net.UnixConn
 	server *server
-	peer   *transport.Peer // guarded by the server's mu
+	peer   Session // guarded by the server's mu
 	once   sync.Once
 }
 
@@ -122,14 +121,12 @@ func (c *caller) forget() {
 	s.left()
 }
 
-// refuse tells a caller that there are too many, without waiting for its call (SOCK-5). It is JSON: no byte of the caller's was
-// read (ENC-2).
-func refuse(conn *net.UnixConn, limit int) {
+// refuse tells a caller that there are too many, without waiting for its call (SOCK-5).
+func (s *server) refuse(conn *net.UnixConn) {
+	limit := s.opts.Max
 	why := shape.Refused.Errorf("%d connections are open and the limit is %d: try again later", limit, limit)
-	frame := shape.Rows{}.AppendReply(make([]byte, 4), shape.JSON, shape.Limits{}, why)
-	binary.BigEndian.PutUint32(frame, uint32(len(frame)-4))
 	conn.SetDeadline(time.Now().Add(refusalTime))
-	conn.Write(frame)
+	conn.Write(s.opts.Wire.Refuse(why))
 }
 
 // left counts a connection out. mu is held.
