@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kith-wire/kith/shape"
 	"github.com/kith-wire/kith/transport"
+	"github.com/kith-wire/kith/transport/rpc"
 )
 
 // asking is how a call is made, whichever command makes it.
@@ -45,10 +48,12 @@ The reply is printed as it came, in one line. Words go to a program that is run 
 socket kith first asks verbs, and reads each word as the type its argument is declared with: as text where that is text or
 nothing is declared, as JSON everywhere else. A word that is no JSON there is an error before the call is sent: exit 2.
 A pipe carries JSON only, so --cbor is for argv and sockets; a command line carries no members, so --with is for pipes and
-sockets.`,
+sockets. On the daemon wire VERB is a method, namespace.verb, and the one WORD is its params, a map in JSON; --args is the same.
+A request that fails exits with what --exit-map says of its code.`,
 		min: 2, max: -1,
 		flags: append([]flag{
 			textFlag(&g.args, "args", "JSON|-", "the whole list of arguments, - reads it from stdin, in either encoding"),
+			exitsFlag(&a.exits),
 			textFlag(&g.with, "with", "JSON", "a map of members that the call carries too, such as from and token"),
 		}, append(a.style.flags(), a.timeFlags()...)...),
 		run: func(ctx context.Context, words []string) int {
@@ -67,6 +72,9 @@ func (t *tool) verbsCommand() command {
 		min:   1, max: 1,
 		flags: append(a.style.flags(), a.timeFlags()...),
 		run: func(ctx context.Context, words []string) int {
+			if to, err := targetOf(words[0]); err == nil && to.daemon {
+				return t.fail(exitUsage, "verbs: on the daemon wire each namespace has its own: kith call %s NAMESPACE.verbs", words[0])
+			}
 			return t.call(ctx, words[0], given{verb: "verbs"}, a)
 		},
 	}
@@ -80,7 +88,7 @@ func (t *tool) call(ctx context.Context, at string, g given, a asking) int {
 	}
 	var call shape.Call
 	if err == nil {
-		call, err = t.callOf(g, a.limits)
+		call, err = t.callOf(to, g, a.limits)
 	}
 	if err != nil {
 		return t.fail(exitUsage, "%v", err)
@@ -108,6 +116,12 @@ func (a asking) fits(to target, g given) error {
 		return errors.New("--cbor prints bytes and --pretty prints JSON: one of them")
 	case a.cbor && to.door == transport.Pipe:
 		return errors.New("--cbor: a pipe carries JSON lines only; CBOR is for the socket and the cli")
+	case a.cbor && to.daemon:
+		return errors.New("--cbor: the daemon wire carries JSON only")
+	case g.with != nil && to.daemon:
+		return errors.New("--with: a request of the daemon wire carries no members beside its params")
+	case a.exits != nil && !to.daemon:
+		return errors.New("--exit-map: codes are for daemon:PATH; elsewhere --fail tells the fault")
 	case g.with != nil && to.door == transport.CLI:
 		return errors.New("--with: a command line carries no members beside the arguments; a pipe and a socket do")
 	}
@@ -115,17 +129,22 @@ func (a asking) fits(to target, g given) error {
 }
 
 // callOf makes the call of what the command line says. Words are text here.
-func (t *tool) callOf(g given, l shape.Limits) (shape.Call, error) {
+func (t *tool) callOf(to target, g given, l shape.Limits) (shape.Call, error) {
 	call := shape.Call{Verb: g.verb, Args: shape.WordArgs(g.words)}
-	if g.args != nil {
-		if len(g.words) > 0 {
-			return call, fmt.Errorf("--args is the whole list of arguments, and %q stands beside it", shape.Quote(g.words[0]))
+	if g.args != nil && len(g.words) > 0 {
+		return call, fmt.Errorf("--args is the whole list of arguments, and %q stands beside it", shape.Quote(g.words[0]))
+	}
+	var err error
+	switch {
+	case to.daemon:
+		call.Args, err = t.paramsOf(g, l)
+	case g.args != nil:
+		if call.Args, err = t.argsOf(*g.args, l); err != nil {
+			err = fmt.Errorf("--args: %w", err)
 		}
-		args, err := t.argsOf(*g.args, l)
-		if err != nil {
-			return call, fmt.Errorf("--args: %w", err)
-		}
-		call.Args = args
+	}
+	if err != nil {
+		return call, err
 	}
 	if g.with != nil {
 		with, err := l.Value([]byte(*g.with), shape.JSON)
@@ -145,21 +164,67 @@ func (t *tool) callOf(g given, l shape.Limits) (shape.Call, error) {
 	return call, nil
 }
 
-// argsOf reads the value of --args, or stdin where that is -.
+// argsOf reads the value of --args.
 func (t *tool) argsOf(value string, l shape.Limits) (shape.Args, error) {
-	b, enc := []byte(value), []shape.Encoding{shape.JSON}
-	if value == "-" {
-		var err error
-		if b, err = readAll(t.in, l.Defaults().Frame); err != nil {
-			return shape.Args{}, fmt.Errorf("stdin: %w", err)
-		}
-		enc = nil
-	}
-	list, err := l.Value(b, enc...)
+	list, err := t.valueOf(value, l)
 	if err != nil {
 		return shape.Args{}, err
 	}
 	return list.Args()
+}
+
+// paramsOf reads the params of a request: the one word, or the value of --args.
+func (t *tool) paramsOf(g given, l shape.Limits) (shape.Args, error) {
+	var text string
+	switch {
+	case g.args != nil:
+		text = *g.args
+	case len(g.words) == 0:
+		return shape.Args{}, nil
+	case len(g.words) > 1:
+		return shape.Args{}, fmt.Errorf("the params of a request are one map, and %q is a word too many", shape.Quote(g.words[1]))
+	default:
+		text = g.words[0]
+	}
+	params, err := t.valueOf(text, l)
+	if err == nil && params.Kind() != "map" {
+		err = fmt.Errorf("it is %s and must be a map", params.Kind())
+	}
+	if err != nil {
+		return shape.Args{}, fmt.Errorf("params: %w", err)
+	}
+	return shape.NamedArgs(params), nil
+}
+
+// valueOf reads JSON, or stdin in either encoding where the text is -.
+func (t *tool) valueOf(text string, l shape.Limits) (shape.Raw, error) {
+	if text != "-" {
+		return l.Value([]byte(text), shape.JSON)
+	}
+	b, err := readAll(t.in, l.Defaults().Frame)
+	if err != nil {
+		return shape.Raw{}, fmt.Errorf("stdin: %w", err)
+	}
+	return l.Value(b)
+}
+
+// exitsFlag reads what codes of the daemon wire exit with.
+func exitsFlag(to *map[rpc.Code]int) flag {
+	return flag{name: "exit-map", value: "CODE=N,…", about: "on the daemon wire, what a request that fails with a code exits with, 0 to 255",
+		set: func(s string) error {
+			if *to == nil {
+				*to = map[rpc.Code]int{}
+			}
+			for _, one := range strings.Split(s, ",") {
+				code, status, _ := strings.Cut(one, "=")
+				n, err := strconv.Atoi(status)
+				if code == "" || err != nil || n < 0 || n > 255 {
+					return fmt.Errorf("%q is not CODE=N with N from 0 to 255", shape.Quote(one))
+				}
+				(*to)[rpc.Code(code)] = n
+			}
+			return nil
+		}}
 }
 
 // declared is a row of verbs, as far as words need it.

@@ -145,7 +145,8 @@ func usage(commands []command) string {
 		fmt.Fprintf(&b, "  kith %-34s  %s\n", strings.TrimSpace(c.name+" "+c.words), c.about)
 	}
 	b.WriteString(`
-TARGET is argv:PROG (run once for the call), pipe:PROG (held while it lasts) or unix:PATH (a socket).
+TARGET is argv:PROG (run once for the call), pipe:PROG (held while it lasts), unix:PATH (a socket) or daemon:PATH (a socket
+of the daemon wire).
 A bare one is a socket where a socket file has that name, and a program to run everywhere else.
 
 exit: 0 a reply came, a refusal too; 1 the output could not be written; 2 nothing was sent.

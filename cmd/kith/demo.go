@@ -145,7 +145,7 @@ func (d *demo) ask(w *way, enc shape.Encoding) error {
 
 func (d *demo) pipe() error {
 	d.say("\nThe pipe, scribe pipe: one line a message.")
-	w, err := target{transport.Pipe, d.scribe}.open(d.ctx, transport.Config{})
+	w, err := target{door: transport.Pipe, at: d.scribe}.open(d.ctx, transport.Config{})
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (d *demo) atSocket() error {
 	defer stop()
 	for _, enc := range []shape.Encoding{shape.JSON, shape.CBOR} {
 		d.say("\nThe socket, in %s: four bytes of length before each message.", strings.ToUpper(enc.String()))
-		w, err := target{transport.Socket, d.socket}.open(d.ctx, transport.Config{Encoding: enc})
+		w, err := target{door: transport.Socket, at: d.socket}.open(d.ctx, transport.Config{Encoding: enc})
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (d *demo) serve() (stop func(), err error) {
 func (d *demo) event() error {
 	d.say("\nAn event: we watch at the socket, and another process keeps a note.")
 	came := make(chan []byte, 1)
-	w, err := target{transport.Socket, d.socket}.open(d.ctx, transport.Config{Handler: eventFunc(func(e shape.Event) {
+	w, err := target{door: transport.Socket, at: d.socket}.open(d.ctx, transport.Config{Handler: eventFunc(func(e shape.Event) {
 		b, _ := e.Append(nil, shape.JSON, shape.Limits{})
 		came <- b
 	})})

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/kith-wire/kith/shape"
+	"github.com/kith-wire/kith/transport/rpc"
 )
 
 // style is how replies are printed.
@@ -11,6 +12,8 @@ type style struct {
 	cbor   bool // the bytes
 	pretty bool // JSON for people
 	fail   bool // a refusal is told by the exit status too
+
+	exits map[rpc.Code]int // what error responses of the daemon wire are told by
 }
 
 func (s *style) flags() []flag {
@@ -49,7 +52,18 @@ func (t *tool) reply(rows shape.Rows, err error, s style) int {
 	if status := t.print(s.render(reply)); status != exitOK {
 		return status
 	}
-	if e != nil && s.fail {
+	return s.status(e)
+}
+
+// status is what a reply that was printed exits with; e is its refusal, or nil.
+func (s style) status(e *shape.Error) int {
+	if e == nil {
+		return exitOK
+	}
+	if status, mapped := s.exits[rpc.Code(e.Code)]; mapped {
+		return status
+	}
+	if s.fail {
 		return exitOf(e.Fault)
 	}
 	return exitOK

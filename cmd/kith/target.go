@@ -9,32 +9,36 @@ import (
 	"github.com/kith-wire/kith/transport"
 	"github.com/kith-wire/kith/transport/argv"
 	"github.com/kith-wire/kith/transport/pipe"
+	"github.com/kith-wire/kith/transport/rpc"
 	"github.com/kith-wire/kith/transport/socket"
 )
 
 // target is whom to call and by which door.
 type target struct {
-	door transport.Door
-	at   string // a program for the cli and the pipe, a path for the socket
+	door   transport.Door
+	daemon bool   // the socket speaks the daemon wire
+	at     string // a program for the cli and the pipe, a path for the socket
 }
 
 // targetOf reads a TARGET. A bare one is a socket where it names a socket file, and a program everywhere else.
 func targetOf(word string) (target, error) {
-	to := target{transport.CLI, word}
+	to := target{door: transport.CLI, at: word}
 	switch kind, at, named := strings.Cut(word, ":"); {
 	case named && kind == "argv":
-		to = target{transport.CLI, at}
+		to.at = at
 	case named && kind == "pipe":
-		to = target{transport.Pipe, at}
+		to = target{door: transport.Pipe, at: at}
 	case named && kind == "unix":
-		to = target{transport.Socket, at}
+		to = target{door: transport.Socket, at: at}
+	case named && kind == "daemon":
+		to = target{door: transport.Socket, at: at, daemon: true}
 	default:
 		if info, err := os.Stat(word); err == nil && info.Mode().Type() == os.ModeSocket {
 			to.door = transport.Socket
 		}
 	}
 	if to.at == "" {
-		return to, fmt.Errorf("the target %q names nobody; it is argv:PROG, pipe:PROG or unix:PATH", word)
+		return to, fmt.Errorf("the target %q names nobody; it is argv:PROG, pipe:PROG, unix:PATH or daemon:PATH", word)
 	}
 	return to, nil
 }
@@ -42,21 +46,27 @@ func targetOf(word string) (target, error) {
 // way is an open way to call a target.
 type way struct {
 	transport.Caller
-	peer  *transport.Peer // nil at the cli
+	peer  *transport.Peer // nil at the cli and on the daemon wire
 	close func()
 }
 
 // open opens the way. At the cli nothing is run before the call, so nothing can fail yet.
 func (to target) open(ctx context.Context, cfg transport.Config) (*way, error) {
 	cfg.Limits.KeepReplies = true
-	switch to.door {
-	case transport.Socket:
+	switch {
+	case to.daemon:
+		client, err := rpc.Dial(ctx, to.at, cfg)
+		if err != nil {
+			return nil, err
+		}
+		return &way{client, nil, func() { client.Close() }}, nil
+	case to.door == transport.Socket:
 		peer, err := socket.Dial(ctx, to.at, cfg)
 		if err != nil {
 			return nil, err
 		}
 		return &way{peer, peer, func() { peer.Close() }}, nil
-	case transport.Pipe:
+	case to.door == transport.Pipe:
 		child, err := pipe.Start(ctx, pipe.Command{Config: cfg, Path: to.at})
 		if err != nil {
 			return nil, err

@@ -75,7 +75,7 @@ func play(t *testing.T, text string) string {
 	before, list := sections(text)
 	out := strings.Builder{}
 	out.WriteString(before)
-	serving := false
+	serving := map[string]bool{}
 	for _, s := range list {
 		if file, found := strings.CutPrefix(s.name, "file "); found {
 			if err := os.WriteFile(filepath.Join(e.Dir, file), []byte(s.body), 0o755); err != nil {
@@ -89,9 +89,11 @@ func play(t *testing.T, text string) string {
 			continue // what was expected
 		}
 		out.WriteString(txtar(s.name, s.body))
-		if !serving && strings.Contains(line, "main.sock") {
-			serving = true
-			e.Serve(t)
+		for file, flags := range map[string][]string{"main.sock": nil, "daemon.sock": {"--wire", "daemon"}} {
+			if !serving[file] && strings.Contains(line, file) {
+				serving[file] = true
+				e.Serve(t, flags...)
+			}
 		}
 		r := e.Run(t, s.body, "sh", "-c", line)
 		if r.Out != "" {

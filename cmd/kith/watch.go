@@ -67,6 +67,9 @@ func (t *tool) watch(ctx context.Context, at string, verbs []string, a asking) i
 	if to.door == transport.CLI {
 		return t.fail(exitUsage, "watch: %s is run once for a call and has no way to send events; a pipe and a socket have", to.at)
 	}
+	if to.daemon {
+		return t.fail(exitUsage, "watch: the daemon wire carries no events")
+	}
 	failed := make(chan struct{})
 	open, cancel := context.WithTimeoutCause(ctx, a.timeout, fmt.Errorf("%v have passed (--timeout)", a.timeout))
 	defer cancel()

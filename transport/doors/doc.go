@@ -12,6 +12,7 @@
 //	scribe VERB [WORD…]   one call from the command line (package argv)
 //	scribe pipe           lines on stdin and stdout, for the parent that started it (package pipe)
 //	scribe serve          a socket, for anybody of the same user (package socket)
+//	scribe serve --wire daemon    the same, for clients of the daemon wire (package rpc); see Daemon
 //
 // pipe and serve are words of the command line and no calls: they are taken before the Handler is asked, and only where its own
 // `verbs` has them, so that what is listed is what is there (FAULT-5, VERBS-2). Their flags are in their --help.

@@ -24,28 +24,38 @@ type door struct {
 // settings are what the flags set.
 type settings struct {
 	path, instance string
+	daemon         bool // serve speaks the daemon wire
 	tied           int
 	opts           socket.Options
+	options        options
 }
 
+// The wires that --wire names.
+const (
+	familyWire = "family"
+	daemonWire = "daemon"
+)
+
 // doors makes the doors, each with settings of its own.
-func doors() []door {
-	s, p := new(settings), new(settings)
+func doors(o options) []door {
+	s, p := &settings{options: o}, new(settings)
 	return []door{
 		{
 			word: "serve", with: s, run: serve,
 			about: "Answer on a socket until SIGTERM or SIGINT.",
 			more: `Once the socket can be connected to, one line of JSON on stdout says where it is: {"event":"listening","at":PATH}.
 Nothing else is ever written there. A socket that a service manager passes (LISTEN_FDS) is served in place of one of ours.
+The daemon wire is that of requests with ids and methods PROGRAM.VERB; its instance is daemon unless one is named.
 
 exit: 0 after a stop in order; 1 nothing could be served, and stderr says why.`,
 			flags: append([]flag{
 				textFlag(&s.path, "socket", "PATH", "where; default $XDG_RUNTIME_DIR/PROGRAM/INSTANCE.sock"),
 				textFlag(&s.instance, "instance", "NAME", "which one of many; default main"),
+				wireFlag(&s.daemon),
 				countFlag(&s.opts.Max, "limit", "N", "connections at a time; default 1024"),
 				timeFlag(&s.opts.Stall, "stall", "for a started frame, and for a peer that stopped reading; default 30s"),
 				timeFlag(&s.opts.Grace, "grace", "for a stop; default 5s"),
-				countFlag(&s.opts.Limits.Frame, "cap", "BYTES", "the largest message; default 1 MiB"),
+				countFlag(&s.opts.Limits.Frame, "cap", "BYTES", "the largest message; default 1 MiB, 16 MiB on the daemon wire"),
 				countFlag(&s.tied, "tied", "PID", "stop when that process ends"),
 			}, both...),
 		},
@@ -122,6 +132,12 @@ func serve(p Program, s *settings) error {
 func listen(p Program, s *settings) (*socket.Listener, error) {
 	if s.path != "" && s.instance != "" {
 		return nil, errors.New("--socket is a whole path and --instance a name in the usual place: one of them")
+	}
+	if s.daemon {
+		s.opts.Wire = s.options.daemonOf(p)
+		if s.instance == "" {
+			s.instance = daemonWire
+		}
 	}
 	l, passed, err := socket.Activated(s.opts)
 	if passed || err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/kith-wire/kith/transport/argv"
 	"github.com/kith-wire/kith/transport/internal/stdio"
 	"github.com/kith-wire/kith/transport/internal/tied"
+	"github.com/kith-wire/kith/transport/rpc"
 )
 
 // Program is a Handler with a name; a verbs.Set is one. The name is that of the directory of its sockets (SOCK-2), and what it is
@@ -27,21 +28,41 @@ const (
 	exitFault = 1 // nothing could be served, or the connection failed
 )
 
+// Option is an option of [Main].
+type Option func(*options)
+
+type options struct{ daemon *rpc.Options }
+
+// Daemon says how the daemon wire is served (`serve --wire daemon`). Without it there is one namespace, named as the program is, which
+// the program answers.
+func Daemon(o rpc.Options) Option { return func(all *options) { all.daemon = &o } }
+
+func (o options) daemonOf(p Program) rpc.Options {
+	if o.daemon != nil {
+		return *o.daemon
+	}
+	return rpc.Options{Namespaces: map[string]transport.Handler{p.Name(): p}}
+}
+
 // Main is the main of a program: it opens the door that the command line names and exits the process.
-func Main(p Program) { os.Exit(Run(p, os.Args[1:])) }
+func Main(p Program, opts ...Option) { os.Exit(Run(p, os.Args[1:], opts...)) }
 
 // Run does what [Main] does, for the command line args without the program's name, and returns the exit status in place of
 // exiting with it: that of [argv.Run] for a call; for serve and pipe 0 after an end in order, and 1 with one sentence on stderr
 // where nothing could be served or the connection failed (SOCK-6, CLIENT-3). It is the last thing a process does: descriptor 1 is
 // stderr from now on, and a SIGPIPE changes nothing (ARGV-5).
-func Run(p Program, args []string) int {
+func Run(p Program, args []string, opts ...Option) int {
+	var o options
+	for _, opt := range opts {
+		opt(&o)
+	}
 	// Not ignored, which children would inherit: a write to a stderr that nobody reads fails, like one to any other pipe.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	words := wordsOf(args)
 	if len(words) > 1 && words[0] == "help" {
 		words = words[1:]
 	}
-	for _, d := range doors() {
+	for _, d := range doors(o) {
 		if len(words) > 0 && d.word == words[0] && advertised(p, d.word) {
 			return d.open(p, args)
 		}

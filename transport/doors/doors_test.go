@@ -60,7 +60,7 @@ func TestAdvertised(t *testing.T) {
 // TestHelp: of a door, on stdout, exit 0, with all its flags (ARGV-2).
 func TestHelp(t *testing.T) {
 	for word, flags := range map[string]string{
-		"serve": "--socket PATH --instance NAME --limit N --stall DURATION --grace DURATION --cap BYTES --tied PID",
+		"serve": "--socket PATH --instance NAME --wire WIRE --limit N --stall DURATION --grace DURATION --cap BYTES --tied PID",
 		"pipe":  "--cap BYTES --tied PID",
 	} {
 		for _, args := range [][]string{{word, "--help"}, {"-h", word}, {word, "--loud", "-h"}, {"help", word}} {
@@ -97,6 +97,7 @@ func TestCannotBeServed(t *testing.T) {
 		{[]string{"serve", "--grace", "-1s"}, "serve: --grace: -1s is not a duration above 0, such as 5s or 300ms"},
 		{[]string{"serve", "--tied", "-4"}, "serve: --tied: -4 is not a number from 1 to 2147483647"},
 		{[]string{"serve", "--socket", dir + "/s", "--instance", "x"}, "serve: --socket is a whole path and --instance a name in the usual place: one of them"},
+		{[]string{"serve", "--wire", "telegraph"}, "serve: --wire: telegraph is no wire: family or daemon"},
 		{[]string{"serve", "--instance", "a/b"}, "serve: instance a/b: a name holds no slash"},
 		{[]string{"serve", "--socket", dir + "/none/s.sock"}, "serve: "},
 		{[]string{"serve", "--socket", dir + "/" + strings.Repeat("x", 110)}, "serve: the path of a socket is at most "},

@@ -47,6 +47,15 @@ func timeFlag(to *time.Duration, name, about string) flag {
 	}}
 }
 
+func wireFlag(daemon *bool) flag {
+	return flag{"wire", "WIRE", "what is spoken, " + familyWire + " or " + daemonWire + "; default " + familyWire, func(s string) error {
+		if *daemon = s == daemonWire; !*daemon && s != familyWire {
+			return fmt.Errorf("%s is no wire: %s or %s", shape.Quote(s), familyWire, daemonWire)
+		}
+		return nil
+	}}
+}
+
 // both are taken by every verb, and by these two without effect (VERBS-2).
 var both = []flag{
 	{"json", "", "", func(string) error { return nil }},
@@ -101,7 +110,7 @@ func lookUp(flags []flag, arg string) (f flag, value string, joined bool) {
 // wordsOf returns the words of a command line, which may stand behind flags of a door.
 func wordsOf(args []string) []string {
 	all := []flag{{name: "args", value: "JSON", set: func(string) error { return nil }}}
-	for _, d := range doors() {
+	for _, d := range doors(options{}) {
 		all = append(all, d.flags...)
 	}
 	words, _, _ := parse(args, all)

@@ -18,6 +18,7 @@ import (
 	"github.com/kith-wire/kith/transport"
 	"github.com/kith-wire/kith/transport/doors"
 	"github.com/kith-wire/kith/transport/internal/reexec"
+	"github.com/kith-wire/kith/transport/rpc"
 	"github.com/kith-wire/kith/transport/transporttest"
 )
 
@@ -25,9 +26,14 @@ import (
 func TestMain(m *testing.M) { reexec.Main(m, programs) }
 
 var programs = map[string]func() int{
-	"prog":    func() int { doors.Main(program{transporttest.Handler(), nil}); return 98 },
-	"only":    func() int { return doors.Run(program{transporttest.Handler(), []string{"verbs"}}, os.Args[1:]) },
-	"both":    func() int { return doors.Run(program{transporttest.Handler(), []string{"serve", "pipe"}}, os.Args[1:]) },
+	"prog": func() int { doors.Main(program{transporttest.Handler(), nil}); return 98 },
+	"only": func() int { return doors.Run(program{transporttest.Handler(), []string{"verbs"}}, os.Args[1:]) },
+	"both": func() int { return doors.Run(program{transporttest.Handler(), []string{"serve", "pipe"}}, os.Args[1:]) },
+	"daemon": func() int {
+		return doors.Run(program{transporttest.Handler(), nil}, os.Args[1:], doors.Daemon(rpc.Options{
+			Namespaces: map[string]transport.Handler{"agent": transporttest.Handler(), "channel": program{transporttest.Handler(), nil}},
+		}))
+	},
 	"greeter": func() int { doors.Main(greeter{}); return 98 },
 }
 

@@ -279,11 +279,7 @@ func (c *Client) lead() {
 // handOut gives a response to its call. mu is held.
 func (c *Client) handOut(f frame.Frame) {
 	if f.Bad != nil {
-		var why error = &MalformedJSON{f.Bad}
-		if f.Size > 0 {
-			why = &TooLarge{f.Size, c.cfg.Limits.Frame}
-		}
-		c.fail(shape.Malformed.Errorf("%w", why))
+		c.fail(badFrame(f, c.cfg.Limits.Frame))
 		return
 	}
 	res, err := parseResponse(f.Body, c.cfg.Limits)

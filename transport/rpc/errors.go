@@ -3,6 +3,9 @@ package rpc
 import (
 	"fmt"
 	"io"
+
+	"github.com/kith-wire/kith/shape"
+	"github.com/kith-wire/kith/transport/internal/frame"
 )
 
 // The four ways in which a frame fails (RPC-1), for errors.As: each is the cause of the *shape.Error that a call returns.
@@ -50,3 +53,13 @@ func (e *IOError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the system's error.
 func (e *IOError) Unwrap() error { return e.Err }
+
+// badFrame is what is wrong with a frame that was read, by its type.
+func badFrame(f frame.Frame, limit int) *shape.Error {
+	bad := *f.Bad
+	bad.Err = &MalformedJSON{f.Bad}
+	if f.Size > 0 {
+		bad.Err = &TooLarge{f.Size, limit}
+	}
+	return &bad
+}

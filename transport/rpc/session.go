@@ -207,11 +207,7 @@ func (s *session) next() bool {
 		return s.read()
 	}
 	if f.Bad != nil {
-		var why error = f.Bad
-		if f.Size > 0 {
-			why = &TooLarge{f.Size, s.cfg.Limits.Frame}
-		}
-		return s.malformed(why)
+		return s.malformed(f.Bad)
 	}
 	req, err := parseRequest(f.Body, s.cfg.Limits)
 	if err != nil {

@@ -5,6 +5,8 @@ package frame
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
+	"math/bits"
 	"sync"
 	"sync/atomic"
 
@@ -187,7 +189,9 @@ func (in *Input) nextLength() (Frame, bool) {
 		return Frame{Bad: shape.Malformed.Errorf("a frame of length 0 holds no message")}, true
 	case int64(size) > int64(in.limit):
 		in.r = in.w
-		return Frame{Bad: overCap("frame", int(size), in.limit), Last: true, Size: int(size)}, true
+		bad := overCap("frame", int(size), in.limit)
+		bad.Text += in.kind.Other(int(size), in.limit)
+		return Frame{Bad: bad, Last: true, Size: int(size)}, true
 	case len(b) < HeadLen+int(size):
 		return Frame{}, false
 	}
@@ -251,6 +255,19 @@ func (in *Input) Rest() (Frame, bool) {
 	size := in.kind.order().Uint32(b)
 	return Frame{Bad: shape.Malformed.Errorf("input ended %d bytes into a frame of %d", len(b)-HeadLen, size), Last: true,
 		Size: int(size), Got: len(b)}, true
+}
+
+// Other says what a length over the cap is in the other byte order, where it may have been meant so: two wires differ in that.
+func (k Kind) Other(size, limit int) string {
+	other := bits.ReverseBytes32(uint32(size))
+	if int64(other) > int64(limit) {
+		return ""
+	}
+	wire := "daemon"
+	if k == LittleEndian {
+		wire = "family"
+	}
+	return fmt.Sprintf("; in the byte order of the %s wire it would be %d", wire, other)
 }
 
 func overCap(what string, size, limit int) *shape.Error {

@@ -13,7 +13,8 @@ func framesOf(f Kind, limit int, stream []byte, step int) (out []string) {
 	in := NewInput(f, limit)
 	say := func(fr Frame) {
 		if fr.Bad != nil {
-			out = append(out, "bad "+fr.Bad.Text)
+			text, _, _ := strings.Cut(fr.Bad.Text, "; in the byte order")
+			out = append(out, "bad "+text)
 		} else {
 			out = append(out, "body "+string(fr.Body))
 		}
@@ -94,4 +95,23 @@ func FuzzFrames(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestOtherOrder: a length that was meant the other way round is told as that (ENC-1).
+func TestOtherOrder(t *testing.T) {
+	for _, c := range []struct {
+		kind Kind
+		head string
+		want string
+	}{
+		{BigEndian, "\x0c\x00\x00\x00", "a frame of 201326592 bytes is over the cap of 64; in the byte order of the daemon wire it would be 12"},
+		{LittleEndian, "\x00\x00\x00\x0c", "a frame of 201326592 bytes is over the cap of 64; in the byte order of the family wire it would be 12"},
+		{BigEndian, "\x0c\x00\x00\x01", "a frame of 201326593 bytes is over the cap of 64"},
+	} {
+		in := NewInput(c.kind, 64)
+		in.Took(copy(in.Room(), c.head))
+		if f, ok := in.Next(); !ok || f.Bad == nil || f.Bad.Text != c.want {
+			t.Errorf("%q: %v %+v", c.head, ok, f)
+		}
+	}
 }
