@@ -1,0 +1,3 @@
+import { runCommandLine } from './doors/cli.js';
+
+process.exit(await runCommandLine());

@@ -1,0 +1,1 @@
+"""The calling side: one call to another program, by any of the three doors."""
