@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"github.com/kith-wire/kith/shape"
+	"github.com/kith-wire/kith/transport/internal/buffers"
 	"github.com/kith-wire/kith/transport/internal/frame"
 )
 
-// serveState is the serving side. Its field of the Peer is guarded by mu, but for reply, which is the serve loop's.
+// serveState is the serving side. Its field of the Peer is guarded by mu, but for reply and large, which
+// are the serve loop's.
 type serveState struct {
 	wake   chan struct{}
 	call   bool // a call is being served
@@ -18,6 +20,7 @@ type serveState struct {
 	within bool // the call was made from inside a handler
 	since  int  // tick it began
 	reply  []byte
+	large  int  // bytes of the last reply, where it was large: the next one may be
 	defers bool // hurry runs: a reply waits for company
 }
 
@@ -131,11 +134,20 @@ func (p *Peer) serveCall(it item) {
 	p.write.enc = it.msg.Encoding
 	p.watchClock()
 	p.mu.Unlock()
+	if s.large > cap(s.reply) {
+		s.reply = buffers.Get(s.large)
+	}
 	s.reply = p.answer(s.reply[:0], &it.msg)
 	it.from.Release()
+	if s.large = 0; len(s.reply) > outKeep {
+		s.large = len(s.reply)
+	}
 	p.mu.Lock()
 	s.call = false
-	s.reply = p.write.take(s.reply)
+	if s.reply = p.write.take(s.reply); cap(s.reply) > outKeep {
+		buffers.Put(s.reply)
+		s.reply = nil
+	}
 	p.write.releaseHeld()
 }
 

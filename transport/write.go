@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kith-wire/kith/shape"
+	"github.com/kith-wire/kith/transport/internal/buffers"
 	"github.com/kith-wire/kith/transport/internal/frame"
 )
 
@@ -100,6 +101,8 @@ func (w *writeState) keep(b []byte) {
 	w.aloft = count{}
 	if cap(b) <= outKeep {
 		w.spare = b[:0]
+	} else {
+		buffers.Put(b)
 	}
 }
 

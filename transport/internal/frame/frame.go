@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/kith-wire/kith/shape"
+	"github.com/kith-wire/kith/transport/internal/buffers"
 )
 
 // Kind says how messages are told apart.
@@ -41,16 +42,15 @@ type Chunk struct {
 // chunkLen is what an ordinary read has room for; larger frames grow theirs as their bytes arrive (LIMIT-2).
 const chunkLen = 16 << 10
 
-var smallChunks, largeChunks sync.Pool // of *Chunk; large are those beyond chunkLen
+var chunks sync.Pool // of *Chunk, of chunkLen bytes
 
 func newChunk(size int) *Chunk {
-	pool := &smallChunks
+	var c *Chunk
 	if size > chunkLen {
-		pool = &largeChunks
-	}
-	c, _ := pool.Get().(*Chunk)
-	if c == nil || len(c.b) < size {
-		c = &Chunk{b: make([]byte, max(size, chunkLen))}
+		b := buffers.Get(size)
+		c = &Chunk{b: b[:cap(b)]}
+	} else if c, _ = chunks.Get().(*Chunk); c == nil {
+		c = &Chunk{b: make([]byte, chunkLen)}
 	}
 	c.refs.Store(1)
 	return c
@@ -62,9 +62,9 @@ func (c *Chunk) Release() {
 		return
 	}
 	if len(c.b) > chunkLen {
-		largeChunks.Put(c)
+		buffers.Put(c.b)
 	} else {
-		smallChunks.Put(c)
+		chunks.Put(c)
 	}
 }
 

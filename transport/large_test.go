@@ -1,0 +1,70 @@
+package transport_test
+
+import (
+	"context"
+	"net"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/kith-wire/kith/shape"
+	"github.com/kith-wire/kith/transport"
+	"github.com/kith-wire/kith/verbs"
+)
+
+// largeRow is a row of the listing that BenchmarkLarge moves.
+type largeRow struct {
+	ID   string `json:"id"`
+	At   string `json:"at"`
+	Text string `json:"text"`
+}
+
+// BenchmarkLarge moves a text of 1 MiB and a typed listing of 10,000 rows over a socket within one process.
+func BenchmarkLarge(b *testing.B) {
+	text := strings.Repeat("all plain text, of which there is a lot. ", 1<<20/41)
+	rows := make([]largeRow, 10000)
+	for i := range rows {
+		rows[i] = largeRow{"n-000123", "2024-05-01T12:00:00Z", "remember the milk, it is 012345"}
+	}
+	set := verbs.New("bench", 1)
+	verbs.Add(set, "blob", "for the benchmark", func(context.Context, struct{}) ([]string, error) { return []string{text}, nil })
+	verbs.Add(set, "list", "for the benchmark", func(context.Context, struct{}) ([]largeRow, error) { return rows, nil })
+	for _, enc := range []shape.Encoding{shape.JSON, shape.CBOR} {
+		fds, _ := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
+		for _, fd := range fds {
+			unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, 1<<20)
+		}
+		conn := func(fd int) net.Conn {
+			f := os.NewFile(uintptr(fd), "socket")
+			c, err := net.FileConn(f)
+			if err != nil {
+				b.Fatal(err)
+			}
+			f.Close()
+			return c
+		}
+		served := transport.Connect(context.Background(), conn(fds[0]), transport.Lengths, transport.Config{Handler: set, Limits: shape.Limits{Frame: 4 << 20}})
+		c := transport.Connect(context.Background(), conn(fds[1]), transport.Lengths, transport.Config{Encoding: enc, Limits: shape.Limits{Frame: 4 << 20}})
+		b.Run("do=blob/enc="+enc.String(), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := transport.Call[string](context.Background(), c, "blob"); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run("do=list/enc="+enc.String(), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := transport.Call[largeRow](context.Background(), c, "list"); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		c.Close()
+		<-c.Done()
+		<-served.Done()
+	}
+}
