@@ -11,7 +11,10 @@ import (
 // allocation for each text in it.
 type decoder struct {
 	wire.Cursor
-	texts strings.Builder // never grown once something was cut from it
+	all    []byte          // the value
+	window string          // a copy of a part of it, from which texts are cut
+	from   int             // where in all the window begins
+	texts  strings.Builder // texts that do not stand there as they are; never grown once something was cut from it
 }
 
 // decoders are kept, because a plan's functions make one escape.
@@ -22,8 +25,12 @@ const (
 	ownText = chunk / 16
 )
 
+func (d *decoder) start(b []byte, enc wire.Encoding) {
+	d.B, d.Enc, d.all = b, enc, b
+}
+
 func (d *decoder) release() {
-	d.Cursor = wire.Cursor{}
+	d.Cursor, d.all, d.window, d.from = wire.Cursor{}, nil, "", 0
 	d.texts.Reset()
 	decoders.Put(d)
 }
@@ -45,8 +52,28 @@ func (d *decoder) string(text []byte) string {
 // text reads a text.
 func (d *decoder) text() string {
 	var buf [64]byte
-	text, _ := d.Text(buf[:0])
-	return d.string(text)
+	text, alias := d.Text(buf[:0])
+	if !alias {
+		return d.string(text)
+	}
+	return d.plain(text)
+}
+
+// plain returns the text that the cursor has just moved past, and that is a part of the value, as a string.
+func (d *decoder) plain(text []byte) string {
+	if len(text) > ownText {
+		return string(text)
+	}
+	to := len(d.all) - len(d.B)
+	if d.Enc == wire.JSON {
+		to-- // the quote behind it
+	}
+	from := to - len(text)
+	if from < d.from || to > d.from+len(d.window) {
+		d.from = from
+		d.window = string(d.all[from:min(from+chunk, len(d.all))])
+	}
+	return d.window[from-d.from : to-d.from]
 }
 
 // key reads the name of a member.

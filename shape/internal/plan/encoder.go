@@ -50,6 +50,14 @@ func (e *encoder) close(hops int) {
 }
 
 func (e *encoder) text(s string) error {
+	if e.enc == wire.JSON && wire.PlainStop(s, 0) == len(s) {
+		e.dst = append(append(append(e.dst, '"'), s...), '"')
+		return nil
+	}
+	if e.enc == wire.CBOR && wire.IsASCII(s) {
+		e.dst = append(wire.AppendHead(e.dst, wire.MajorText, uint64(len(s))), s...)
+		return nil
+	}
 	if !utf8.ValidString(s) {
 		return errorf("is not UTF-8: \"%s\"", wire.Quote(s))
 	}

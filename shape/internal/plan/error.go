@@ -39,7 +39,13 @@ func in(path string, err error) error {
 
 func inMember(name string, err error) error { return in("."+wire.Quote(name), err) }
 
-func inElement(i int, err error) error { return in("["+strconv.Itoa(i)+"]", err) }
+// inElement is in for an element; nil stays nil.
+func inElement(i int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return in("["+strconv.Itoa(i)+"]", err)
+}
 
 // taken is the error of a value that is not what is taken. The cursor stands before the value.
 func taken(c wire.Cursor, want string) error {

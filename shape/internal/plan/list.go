@@ -23,11 +23,8 @@ func (c *Codec) listPlan(p *plan, t reflect.Type, made map[reflect.Type]*plan) e
 			return err
 		}
 		e.dst = wire.AppendListOpen(e.dst, e.enc, n)
-		for i := range n {
-			e.dst = wire.AppendSep(e.dst, e.enc, i)
-			if err := elem.append(e, v.Index(i)); err != nil {
-				return inElement(i, err)
-			}
+		if err := elem.appendAll(e, v, n); err != nil {
+			return err
 		}
 		e.dst = wire.AppendListClose(e.dst, e.enc)
 		e.close(hops)

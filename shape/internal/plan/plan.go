@@ -36,6 +36,48 @@ type plan struct {
 	word   string // the WIRE word for it
 	append func(e *encoder, v reflect.Value) error
 	decode func(d *decoder, v reflect.Value) error // v can be set, and nothing of what it was is left
+	rows   *structOf                               // of a struct: what moves many of it
+}
+
+// manyRows is from how many structs on a row is worth having.
+const manyRows = 4
+
+// appendAll writes the n elements of a list, each behind its separator.
+func (p *plan) appendAll(e *encoder, list reflect.Value, n int) (err error) {
+	if p.rows == nil || n < manyRows {
+		for i := 0; i < n && err == nil; i++ {
+			e.dst = wire.AppendSep(e.dst, e.enc, i)
+			err = inElement(i, p.append(e, list.Index(i)))
+		}
+		return err
+	}
+	r := p.rows.rows.Get().(*row)
+	for i := 0; i < n && err == nil; i++ {
+		e.dst = wire.AppendSep(e.dst, e.enc, i)
+		r.value.Set(list.Index(i))
+		err = inElement(i, p.rows.write(e, r.value, r))
+	}
+	p.rows.release(r)
+	return err
+}
+
+// decodeAll stores the elements that come in those of a list, as many as it has.
+func (p *plan) decodeAll(d *decoder, it *wire.Iter, list reflect.Value) (err error) {
+	n := list.Len()
+	if p.rows == nil || n < manyRows {
+		for i := 0; i < n && err == nil && d.Next(it); i++ {
+			err = inElement(i, p.decode(d, list.Index(i)))
+		}
+		return err
+	}
+	r := p.rows.rows.Get().(*row)
+	for i := 0; i < n && err == nil && d.Next(it); i++ {
+		err = inElement(i, p.rows.read(d, r.value, r))
+		list.Index(i).Set(r.value)
+		r.value.SetZero()
+	}
+	p.rows.release(r)
+	return err
 }
 
 // Type returns the WIRE word for what a type takes and gives, or why it cannot cross: "Note.Data []uint8 cannot cross: …".
@@ -168,7 +210,7 @@ func (c *Codec) Decode(b []byte, enc wire.Encoding, into any) error {
 		return cannotHold(err)
 	}
 	d := decoders.Get().(*decoder)
-	d.B, d.Enc = b, enc
+	d.start(b, enc)
 	err = p.decode(d, v)
 	d.release()
 	return err
@@ -185,14 +227,9 @@ func (c *Codec) DecodeList(b []byte, enc wire.Encoding, n int, into any) error {
 	v.Grow(n)
 	v.SetLen(n)
 	d := decoders.Get().(*decoder)
-	d.B, d.Enc = b, enc
+	d.start(b, enc)
 	it := d.Open()
-	for i := 0; i < n && d.Next(&it); i++ {
-		if err = p.decode(d, v.Index(i)); err != nil {
-			err = inElement(i, err)
-			break
-		}
-	}
+	err = p.decodeAll(d, &it, v)
 	d.release()
 	return err
 }

@@ -139,10 +139,10 @@ type shout string
 func (s shout) MarshalJSON() ([]byte, error)  { return []byte(` {"shout": "` + string(s) + `"} `), nil }
 func (s *shout) UnmarshalJSON(b []byte) error { *s = shout(b); return nil }
 
-type binary struct{}
+type ownBytes struct{}
 
-func (binary) MarshalCBOR() ([]byte, error)  { return []byte{0x41, 0x00}, nil }
-func (*binary) UnmarshalCBOR(b []byte) error { return nil }
+func (ownBytes) MarshalCBOR() ([]byte, error)  { return []byte{0x41, 0x00}, nil }
+func (*ownBytes) UnmarshalCBOR(b []byte) error { return nil }
 
 // A type with a marshaler of its own crosses in both encodings, and what it writes is admitted like anything else.
 func TestCustomMarshalers(t *testing.T) {
@@ -178,7 +178,7 @@ func TestCustomMarshalers(t *testing.T) {
 			}
 		}
 	}
-	if b, _, err := codec.Append(nil, wire.JSON, []any{binary{}}, limits); err == nil || !strings.Contains(err.Error(), "[0] writes itself as what cannot cross") {
+	if b, _, err := codec.Append(nil, wire.JSON, []any{ownBytes{}}, limits); err == nil || !strings.Contains(err.Error(), "[0] writes itself as what cannot cross") {
 		t.Errorf("a byte string was written as %q, %v", b, err)
 	}
 }

@@ -1,8 +1,8 @@
 package plan
 
 import (
-	"bytes"
 	"reflect"
+	"sync"
 
 	"github.com/kith-wire/kith/shape/internal/wire"
 )
@@ -11,7 +11,8 @@ import (
 type structOf struct {
 	members []member
 	byName  map[string]int
-	always  bool // every member is written, whatever it holds
+	always  bool      // every member is written, whatever it holds
+	rows    sync.Pool // of *row
 }
 
 func (c *Codec) structPlan(p *plan, t reflect.Type, made map[reflect.Type]*plan) error {
@@ -29,14 +30,62 @@ func (c *Codec) structPlan(p *plan, t reflect.Type, made map[reflect.Type]*plan)
 		}
 		m.json = wire.AppendKey([]byte{','}, wire.JSON, m.name)
 		m.cbor = wire.AppendKey(nil, wire.CBOR, m.name)
+		m.inJSON, m.inCBOR = prefixOf(m.json[1:]), prefixOf(m.cbor)
 		s.byName[m.name] = i
 		s.always = s.always && !m.omitEmpty && !m.omitZero && len(m.index) == 1
 	}
-	p.append, p.decode = s.append, s.decode
+	s.rows.New = func() any { return s.newRow(t) }
+	p.rows = s
+	p.append = func(e *encoder, v reflect.Value) error { return s.write(e, v, nil) }
+	p.decode = func(d *decoder, v reflect.Value) error {
+		v.SetZero()
+		return s.read(d, v, nil)
+	}
 	return nil
 }
 
-func (s *structOf) append(e *encoder, v reflect.Value) error {
+// row is one struct to write or to read into, the addresses of whose fields are taken once. Moving a whole struct to it or from it
+// costs less than asking reflection for each field of each element of a list, and more for a few.
+type row struct {
+	value  reflect.Value // the struct, which is addressable
+	fields []field       // one for each member
+}
+
+// field is one field of a row: a pointer where its type is one of the plainest, and its value everywhere else.
+type field struct {
+	text  *string
+	int   *int
+	int64 *int64
+	value reflect.Value // nothing where it is behind an embedded struct
+}
+
+func (s *structOf) newRow(t reflect.Type) *row {
+	r := &row{reflect.New(t).Elem(), make([]field, len(s.members))}
+	for i := range s.members {
+		if m := &s.members[i]; len(m.index) == 1 {
+			f := &r.fields[i]
+			f.value = r.value.Field(m.index[0])
+			switch at := f.value.Addr().Interface().(type) {
+			case *string:
+				f.text = at
+			case *int:
+				f.int = at
+			case *int64:
+				f.int64 = at
+			}
+		}
+	}
+	return r
+}
+
+// release gives a row back, empty.
+func (s *structOf) release(r *row) {
+	r.value.SetZero()
+	s.rows.Put(r)
+}
+
+// write writes a struct; of a row, where there is one.
+func (s *structOf) write(e *encoder, v reflect.Value, r *row) error {
 	n := len(s.members)
 	if !s.always {
 		n = 0
@@ -53,10 +102,16 @@ func (s *structOf) append(e *encoder, v reflect.Value) error {
 	e.dst = wire.AppendMapOpen(e.dst, e.enc, n)
 	first := 1 // the comma of the first name is left out
 	for i := range s.members {
-		m := &s.members[i]
-		field, there := m.value(v)
-		if !there {
-			continue
+		m, f := &s.members[i], &field{}
+		if r != nil {
+			f = &r.fields[i]
+		}
+		value := f.value
+		if r == nil || !s.always {
+			var there bool
+			if value, there = m.value(v); !there {
+				continue
+			}
 		}
 		if e.enc == wire.CBOR {
 			e.dst = append(e.dst, m.cbor...)
@@ -64,7 +119,7 @@ func (s *structOf) append(e *encoder, v reflect.Value) error {
 			e.dst = append(e.dst, m.json[first:]...)
 		}
 		first = 0
-		if err := m.plan.append(e, field); err != nil {
+		if err := f.write(e, m, value); err != nil {
 			return inMember(m.name, err)
 		}
 	}
@@ -73,11 +128,25 @@ func (s *structOf) append(e *encoder, v reflect.Value) error {
 	return nil
 }
 
-func (s *structOf) decode(d *decoder, v reflect.Value) error {
+func (f *field) write(e *encoder, m *member, value reflect.Value) error {
+	switch {
+	case f.text != nil:
+		return e.text(*f.text)
+	case f.int != nil:
+		e.dst = wire.AppendInt(e.dst, e.enc, int64(*f.int))
+		return nil
+	case f.int64 != nil:
+		e.dst = wire.AppendInt(e.dst, e.enc, *f.int64)
+		return nil
+	}
+	return m.plan.append(e, value)
+}
+
+// read reads into a struct, which is empty; into a row, where there is one.
+func (s *structOf) read(d *decoder, v reflect.Value, r *row) error {
 	if d.Kind() != wire.Map {
 		return taken(d.Cursor, wire.Map.String())
 	}
-	v.SetZero()
 	next := 0 // the member that comes if they come in our order
 	for it := d.Open(); d.Next(&it); {
 		i := s.member(d, next)
@@ -87,6 +156,12 @@ func (s *structOf) decode(d *decoder, v reflect.Value) error {
 		}
 		m := &s.members[i]
 		next = i + 1
+		if r != nil && r.fields[i].text != nil {
+			if text, is := d.Plain(); is {
+				*r.fields[i].text = d.plain(text)
+				continue
+			}
+		}
 		if err := m.plan.decode(d, m.field(v)); err != nil {
 			return inMember(m.name, err)
 		}
@@ -97,12 +172,12 @@ func (s *structOf) decode(d *decoder, v reflect.Value) error {
 // member moves past a name and returns which member has it, -1 where none does. The next one is told by its bytes.
 func (s *structOf) member(d *decoder, next int) int {
 	if next < len(s.members) {
-		name := s.members[next].cbor
+		name := &s.members[next].inCBOR
 		if d.Enc == wire.JSON {
-			name = s.members[next].json[1:]
+			name = &s.members[next].inJSON
 		}
-		if bytes.HasPrefix(d.B, name) {
-			d.B = d.B[len(name):]
+		if name.begins(d.B) {
+			d.B = d.B[len(name.text):]
 			return next
 		}
 	}

@@ -153,12 +153,19 @@ func (s *scanner) memberCBOR(i int) int {
 	case s.b[i]&0xe0 != wire.MajorText:
 		return s.fail(i, "a key is %s and must be text", s.nameCBOR(i))
 	}
+	top := &s.open[len(s.open)-1]
+	if top.same >= 0 {
+		if end, is := s.again(top, i); is {
+			return end
+		}
+	}
 	end := s.textCBOR(i)
 	if end == refused {
 		return refused
 	}
 	var key name
-	if s.b[i]&0x1f != infoIndefinite {
+	definite := s.b[i]&0x1f != infoIndefinite
+	if definite {
 		from := i + 1
 		if s.b[i]&0x1f >= info1Byte {
 			_, from = s.head(i)
@@ -169,6 +176,9 @@ func (s *scanner) memberCBOR(i int) int {
 	}
 	if !s.name(i, key) {
 		return refused
+	}
+	if top.same == first {
+		s.keep(top, span{i, end}, definite)
 	}
 	return end
 }

@@ -193,6 +193,12 @@ func (s *scanner) member(i int) int {
 	if !s.count(i) {
 		return refused
 	}
+	top := &s.open[len(s.open)-1]
+	if top.same >= 0 {
+		if end, is := s.again(top, i); is {
+			return end
+		}
+	}
 	end, plain := s.text(i + 1)
 	if end == refused {
 		return refused
@@ -211,6 +217,9 @@ func (s *scanner) member(i int) int {
 	}
 	if end >= len(b) || b[end] != ':' {
 		return s.fail(end, "%s after a key, where ':' must come", s.at(end))
+	}
+	if top.same == first {
+		s.keep(top, span{i, end + 1}, plain)
 	}
 	return end + 1
 }

@@ -78,8 +78,12 @@ type scanner struct {
 	items int // members and elements that may still come
 	open  []level
 	names names
+	keys  []span // of each open list of maps: the keys of the first of them, for those behind it
 	err   *Error
 }
+
+// span is a part of the message: a key as it stands there, with what tells that it ends.
+type span struct{ at, end int }
 
 // refused is the place a method returns when it has set err.
 const refused = -1
@@ -90,7 +94,19 @@ type level struct {
 	n     int  // elements or members so far
 	left  int  // CBOR: how many are still to come; indefinite: a break ends them
 	names mark // of the innermost names, the first that is this map's
+
+	keys int // of a list, and of a map in one: where in the scanner's keys those of the first map begin
+	same int // of a list: how many there are; of a map: how many have come again in their order, or one of the below
 }
+
+// What a map in a list may be instead of one whose keys have come in the order of those of the first.
+const (
+	unlike = -1 // its keys are looked at one by one
+	first  = -2 // it is the first, whose keys are kept
+)
+
+// keysMost is how many keys of a map are kept for those behind it.
+const keysMost = 16
 
 const indefinite = -1
 
@@ -111,7 +127,7 @@ func (s *scanner) release() {
 	if s.names.size() > maxScratch || cap(s.open) > 4<<10 {
 		return
 	}
-	s.b, s.err, s.open = nil, nil, s.open[:0]
+	s.b, s.err, s.open, s.keys = nil, nil, s.open[:0], s.keys[:0]
 	s.names.reset()
 	scanners.Put(s)
 }
@@ -136,7 +152,53 @@ func (s *scanner) push(at int, isMap bool, left int) bool {
 	s.open = slices.Grow(s.open, 1)[:n+1]
 	top := &s.open[n] // field by field, which is faster than making a level and copying it
 	top.isMap, top.n, top.left, top.names = isMap, 0, left, s.names.mark()
+	top.keys, top.same = len(s.keys), 0
+	if isMap {
+		if top.same = unlike; n > 0 && !s.open[n-1].isMap {
+			list := &s.open[n-1]
+			if top.keys, top.same = list.keys, 0; list.same == 0 {
+				top.same = first
+			}
+		}
+	}
 	return true
+}
+
+// again reports whether the key that comes is, to the byte, that of the first map of the list at the same place: as all before it
+// were, it is then none of them. It returns where it ends.
+func (s *scanner) again(top *level, at int) (end int, is bool) {
+	if list := &s.open[len(s.open)-2]; top.same < list.same {
+		key := s.keys[top.keys+top.same]
+		if end = at + key.end - key.at; end <= len(s.b) && string(s.b[at:end]) == string(s.b[key.at:key.end]) {
+			top.same++
+			return end, true
+		}
+	}
+	for _, key := range s.keys[top.keys:][:top.same] { // from here on its keys are looked at one by one
+		s.names.list = append(s.names.list, s.nameIn(key))
+	}
+	top.same = unlike
+	return 0, false
+}
+
+// nameIn is the name that a key which was kept holds.
+func (s *scanner) nameIn(key span) name {
+	if s.b[key.at] == '"' {
+		at := key.at + 1
+		return inside(s.b, at, bytes.IndexByte(s.b[at:key.end], '"'))
+	}
+	_, at := s.head(key.at)
+	return inside(s.b, at, key.end-at)
+}
+
+// keep keeps a key of the first map of a list, if it stands there as it is.
+func (s *scanner) keep(top *level, key span, plain bool) {
+	if !plain || len(s.keys)-top.keys >= keysMost {
+		s.keys = s.keys[:top.keys]
+		top.same = unlike
+		return
+	}
+	s.keys = append(s.keys, key)
 }
 
 // pop closes the innermost list or map.
@@ -146,6 +208,11 @@ func (s *scanner) pop() (kind wire.Kind, n int) {
 	if top.isMap {
 		kind = wire.Map
 		s.names.cut(top.names)
+		if top.same == first {
+			s.open[len(s.open)-2].same = len(s.keys) - top.keys
+		}
+	} else {
+		s.keys = s.keys[:top.keys]
 	}
 	s.open = s.open[:len(s.open)-1]
 	return kind, n

@@ -13,8 +13,14 @@ type Cursor struct {
 	Enc Encoding
 }
 
-// skipSpace moves past JSON space.
+// skipSpace moves past JSON space, of which there mostly is none.
 func (c *Cursor) skipSpace() {
+	if len(c.B) > 0 && c.B[0] <= ' ' {
+		c.skipSpaces()
+	}
+}
+
+func (c *Cursor) skipSpaces() {
 	i := 0
 	for i < len(c.B) && (c.B[i] == ' ' || c.B[i] == '\n' || c.B[i] == '\r' || c.B[i] == '\t') {
 		i++
@@ -138,12 +144,41 @@ func (c *Cursor) Text(scratch []byte) (text []byte, alias bool) {
 		return c.chunks(scratch)
 	}
 	c.skipSpace()
-	i := TextStop(c.B, 1)
+	i := textEnd(c.B, 1)
 	if c.B[i] == '"' {
 		text, c.B = c.B[1:i:i], c.B[i+1:]
 		return text, true
 	}
 	return c.unescape(scratch, i), false
+}
+
+// Plain moves past a text that stands there as it is, and answers false and moves nowhere where something else comes, or perhaps does.
+func (c *Cursor) Plain() (text []byte, is bool) {
+	if len(c.B) == 0 {
+		return nil, false
+	}
+	if c.Enc == JSON {
+		if c.B[0] != '"' {
+			return nil, false
+		}
+		i := textEnd(c.B, 1)
+		if c.B[i] != '"' {
+			return nil, false
+		}
+		text, c.B = c.B[1:i:i], c.B[i+1:]
+		return text, true
+	}
+	switch n := int(c.B[0]); {
+	case n >= MajorText && n < MajorText+24:
+		n += 1 - MajorText
+		text, c.B = c.B[1:n:n], c.B[n:]
+	case n == MajorText+24:
+		n = 2 + int(c.B[1])
+		text, c.B = c.B[2:n:n], c.B[n:]
+	default:
+		return nil, false
+	}
+	return text, true
 }
 
 // chunks reads a CBOR text or byte string of either length.

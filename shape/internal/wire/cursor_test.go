@@ -203,3 +203,19 @@ func TestParseFloat(t *testing.T) {
 		}
 	}
 }
+
+// A long text ends where a short one would, wherever its quote, its escapes and the blocks it is looked at in stand.
+func TestLongTexts(t *testing.T) {
+	for _, n := range []int{0, 1, 127, 128, 129, 2047, 2048, 2049, 2176, 5000} {
+		for _, tail := range []string{"", `\n`, `\"`, `\\`, `\u0041\"`} {
+			plain := strings.Repeat("x", n)
+			b := []byte(`"` + plain + tail + plain + `",`)
+			c := Cursor{B: b, Enc: JSON}
+			text, alias := c.Text(nil)
+			want := plain + strings.NewReplacer(`\n`, "\n", `\"`, `"`, `\\`, `\`, `\u0041`, "A").Replace(tail) + plain
+			if string(text) != want || alias != (tail == "") || string(c.B) != "," {
+				t.Errorf("%d, %q: %d bytes of %d, alias %v, then %q", n, tail, len(text), len(want), alias, c.B)
+			}
+		}
+	}
+}

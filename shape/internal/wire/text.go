@@ -1,6 +1,9 @@
 package wire
 
-import "math/bits"
+import (
+	"bytes"
+	"math/bits"
+)
 
 // Bytes of one value in each of the eight places of a word, for looking at eight bytes at a time.
 const (
@@ -31,12 +34,52 @@ func TextStop[S string | []byte](s S, i int) int {
 	return i
 }
 
+// plainHits has a high bit set where a byte of a word is none of the plain ones; it may have others set above that.
+func plainHits(w uint64) uint64 {
+	return (w ^ quotes - ones) | (w ^ slopes - ones) | (w - spaces) | w
+}
+
+// Where a text is long, and how much of it is looked at at once.
+const (
+	longText = 128
+	block    = 2 << 10
+)
+
+// textEnd is TextStop for an admitted text, in which no control stands: the quote or the backslash that comes first. What a long one
+// holds is passed over faster.
+func textEnd(b []byte, i int) int {
+	near := b[:min(len(b), i+longText)]
+	if i = TextStop(near, i); i < len(near) {
+		return i
+	}
+	for i < len(b) {
+		part := b[i:min(len(b), i+block)]
+		quote := bytes.IndexByte(part, '"')
+		if quote >= 0 {
+			part = part[:quote]
+		}
+		switch slope := bytes.IndexByte(part, '\\'); {
+		case slope >= 0:
+			return i + slope
+		case quote >= 0:
+			return i + quote
+		}
+		i += len(part)
+	}
+	return i
+}
+
 // PlainStop is TextStop for a text that is not yet known to be valid: it stops at any byte beyond ASCII too.
-func PlainStop(s []byte, i int) int {
+func PlainStop[S string | []byte](s S, i int) int {
 	for ; i+8 <= len(s); i += 8 {
 		w := load(s[i : i+8])
-		if hit := ((w ^ quotes - ones) | (w ^ slopes - ones) | (w - spaces) | w) & highs; hit != 0 {
+		if hit := plainHits(w) & highs; hit != 0 {
 			return i + bits.TrailingZeros64(hit)>>3
+		}
+	}
+	if len(s) >= 8 && i < len(s) { // the last eight bytes, of which some have been looked at
+		if w := load(s[len(s)-8:]); plainHits(w)&highs == 0 {
+			return len(s)
 		}
 	}
 	for ; i < len(s); i++ {
@@ -45,6 +88,25 @@ func PlainStop(s []byte, i int) int {
 		}
 	}
 	return i
+}
+
+// IsASCII reports whether no byte is beyond ASCII: valid UTF-8, at a glance.
+func IsASCII(s string) bool {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		if load(s[i:i+8])&highs != 0 {
+			return false
+		}
+	}
+	if len(s) >= 8 {
+		return load(s[len(s)-8:])&highs == 0
+	}
+	for ; i < len(s); i++ {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 // load reads eight bytes, the first the lowest; the compiler makes one load of it, for both types.
