@@ -140,7 +140,7 @@ func (a Args) Append(dst []byte, enc Encoding, l Limits) ([]byte, error) {
 	case a.list != nil:
 		return Raw{b: a.list, enc: a.enc}.Append(dst, enc), nil
 	case a.values != nil:
-		out, _, err := codec.AppendList(dst, to, a.values, l.plan(1))
+		out, _, err := codec.AppendValues(dst, to, a.values, l.plan(1))
 		if err != nil {
 			return dst, Refused.Errorf("args%w", err)
 		}

@@ -2,6 +2,7 @@ package shape
 
 import (
 	"errors"
+	"sync/atomic"
 
 	"github.com/kith-wire/kith/shape/internal/scan"
 	"github.com/kith-wire/kith/shape/internal/wire"
@@ -149,7 +150,7 @@ func (m *Message) sort(body []byte, members []scan.Member, peer string, l Limits
 }
 
 func (m *Message) readCall(body []byte, members []scan.Member, call *scan.Member) error {
-	verb, is := m.text(call)
+	verb, is := m.verb(call)
 	if !is {
 		return Malformed.Errorf("call is %s and must be text", call.Kind)
 	}
@@ -279,6 +280,31 @@ func (m *Message) text(f *scan.Member) (text string, is bool) {
 	c := m.cursor(f)
 	b, _ := c.Text(nil)
 	return string(b), true
+}
+
+// spelled are verbs as they were spelled lately. A program is asked few of them, again and again.
+var spelled [64]atomic.Pointer[string]
+
+// spelledMost is how long a verb is kept.
+const spelledMost = 32
+
+// verb is text for the name of a verb.
+func (m *Message) verb(f *scan.Member) (verb string, is bool) {
+	if f.Kind != wire.Text {
+		return "", false
+	}
+	c := m.cursor(f)
+	b, _ := c.Text(nil)
+	if len(b) == 0 || len(b) > spelledMost {
+		return string(b), true
+	}
+	slot := &spelled[(int(b[0])+int(b[len(b)-1])<<2+len(b)<<4)%len(spelled)]
+	if last := slot.Load(); last != nil && *last == string(b) {
+		return *last, true
+	}
+	verb = string(b)
+	slot.Store(&verb)
+	return verb, true
 }
 
 // whole returns a member that is a whole number from 0; one beyond 64 bits reads as the largest.

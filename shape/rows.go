@@ -16,14 +16,30 @@ type Rows struct {
 	held    int // rows in list; n is fewer where the reply said so (SHAPE-5)
 	list    []byte
 	enc     wire.Encoding
-	values  any // a []T
+	values  any  // a []T
+	single  bool // values is a *T, of the one row
 	listing bool
 	surface uint64
 	reply   Raw // the whole reply, where Limits.KeepReplies asked for it
 }
 
 // RowsOf makes each value a row of its own (SHAPE-4): a listing is RowsOf(notes...).
-func RowsOf[T any](rows ...T) Rows { return Rows{n: len(rows), held: len(rows), values: rows} }
+func RowsOf[T any](rows ...T) Rows {
+	if len(rows) == 1 {
+		return Rows{n: 1, held: 1, values: &rows[0], single: true} // a pointer costs nothing to hold, and a slice an allocation
+	}
+	return Rows{n: len(rows), held: len(rows), values: rows}
+}
+
+// appendValues writes rows that are Go values as a list.
+func (r Rows) appendValues(dst []byte, to wire.Encoding, l Limits) (out []byte, err error) {
+	if r.single {
+		out, _, err = codec.AppendSingle(dst, to, r.values, l.plan(1))
+	} else {
+		out, _, err = codec.AppendList(dst, to, r.values, l.plan(1))
+	}
+	return out, err
+}
 
 // Len returns how many rows there are.
 func (r Rows) Len() int { return r.n }
@@ -70,7 +86,7 @@ func (r Rows) Clone() Rows {
 func (r Rows) All() iter.Seq2[int, Raw] {
 	return func(yield func(int, Raw) bool) {
 		if r.values != nil {
-			list, _, err := codec.AppendList(nil, wire.JSON, r.values, Limits{}.plan(1))
+			list, err := r.appendValues(nil, wire.JSON, Limits{})
 			if err != nil {
 				return
 			}
@@ -106,20 +122,34 @@ func Decode[T any](r Rows, into []T) ([]T, error) {
 	if r.n == 0 {
 		return into, nil
 	}
-	if same, ok := r.values.([]T); ok {
-		return append(into, same...), nil
+	switch same := r.values.(type) {
+	case []T:
+		if !r.single {
+			return append(into, same...), nil
+		}
+	case *T:
+		if r.single {
+			return append(into, *same), nil
+		}
 	}
 	if r.values != nil {
-		list, _, err := codec.AppendList(nil, wire.CBOR, r.values, Limits{}.plan(1))
+		list, err := r.appendValues(nil, wire.CBOR, Limits{})
 		if err != nil {
 			return into, Malformed.Errorf("result%w", err)
 		}
 		r.list, r.enc = list, wire.CBOR
 	}
-	if err := codec.DecodeList(r.list, r.enc, r.n, &into); err != nil {
+	to := &struct { // one thing to make, with the row where there is one
+		rows []T
+		one  [1]T
+	}{rows: into}
+	if r.n == 1 && cap(into) == 0 {
+		to.rows = to.one[:0]
+	}
+	if err := codec.DecodeList(r.list, r.enc, r.n, &to.rows); err != nil {
 		return into[:0], Malformed.Errorf("result%w", err)
 	}
-	return into, nil
+	return to.rows, nil
 }
 
 // AppendReply writes the one reply of a call: the rows, or the refusal that err is. It always writes one: rows that cannot
@@ -182,7 +212,7 @@ func (r Rows) Append(dst []byte, enc Encoding, l Limits) ([]byte, error) {
 		}
 		return wire.AppendListClose(dst, to), nil
 	}
-	out, _, err := codec.AppendList(dst, to, r.values, l.plan(1))
+	out, err := r.appendValues(dst, to, l)
 	if err != nil {
 		return dst, Failed.Errorf("result%w", err)
 	}

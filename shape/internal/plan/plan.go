@@ -169,32 +169,70 @@ func (c *Codec) fill(p *plan, t reflect.Type, made map[reflect.Type]*plan) error
 
 // Append writes one Go value, and says how many members and elements it has at every depth, those of a Raw apart.
 func (c *Codec) Append(dst []byte, enc wire.Encoding, v any, l Limits) (out []byte, items int, err error) {
-	if v == nil {
-		return wire.AppendNull(dst, enc), 0, nil
+	e := encoders.Get().(*encoder)
+	e.dst, e.enc, e.left = dst, enc, l
+	return e.finish(c.append(e, v), dst, l)
+}
+
+// AppendList writes a slice as a list, each element a row.
+func (c *Codec) AppendList(dst []byte, enc wire.Encoding, slice any, l Limits) (out []byte, items int, err error) {
+	return c.Append(dst, enc, slice, l)
+}
+
+// AppendValues writes a list of values.
+func (c *Codec) AppendValues(dst []byte, enc wire.Encoding, values []any, l Limits) (out []byte, items int, err error) {
+	e := encoders.Get().(*encoder)
+	e.dst, e.enc, e.left = wire.AppendListOpen(dst, enc, len(values)), enc, l
+	_, err = e.open(len(values))
+	for i := 0; i < len(values) && err == nil; i++ {
+		e.dst = wire.AppendSep(e.dst, enc, i)
+		err = inElement(i, c.append(e, values[i]))
 	}
-	value := reflect.ValueOf(v)
-	p, err := c.of(value.Type())
+	e.dst = wire.AppendListClose(e.dst, enc)
+	return e.finish(err, dst, l)
+}
+
+// AppendSingle writes a list of the one value that to points to.
+func (c *Codec) AppendSingle(dst []byte, enc wire.Encoding, to any, l Limits) (out []byte, items int, err error) {
+	v := reflect.ValueOf(to).Elem()
+	p, err := c.of(v.Type())
 	if err != nil {
 		return dst, 0, cannotHold(err)
 	}
 	e := encoders.Get().(*encoder)
-	e.dst, e.enc, e.left = dst, enc, l
-	err = p.append(e, value)
-	if err == nil && e.spliced {
-		err = weighed(e.dst[len(dst):], enc, l.Items)
+	e.dst, e.enc, e.left = wire.AppendListOpen(dst, enc, 1), enc, l
+	if _, err = e.open(1); err == nil {
+		err = inElement(0, p.append(e, v))
 	}
-	out, items = e.dst, l.Items-e.left.Items
+	e.dst = wire.AppendListClose(e.dst, enc)
+	return e.finish(err, dst, l)
+}
+
+func (c *Codec) append(e *encoder, v any) error {
+	if v == nil {
+		e.dst = wire.AppendNull(e.dst, e.enc)
+		return nil
+	}
+	value := reflect.ValueOf(v)
+	p, err := c.of(value.Type())
+	if err != nil {
+		return cannotHold(err)
+	}
+	return p.append(e, value)
+}
+
+// finish gives the encoder back and returns what it wrote behind dst.
+func (e *encoder) finish(err error, dst []byte, l Limits) ([]byte, int, error) {
+	if err == nil && e.spliced {
+		err = weighed(e.dst[len(dst):], e.enc, l.Items)
+	}
+	out, items := e.dst, l.Items-e.left.Items
 	*e = encoder{}
 	encoders.Put(e)
 	if err != nil {
 		return dst, 0, err
 	}
 	return out, items, nil
-}
-
-// AppendList writes a slice as a list, each element a row.
-func (c *Codec) AppendList(dst []byte, enc wire.Encoding, slice any, l Limits) (out []byte, items int, err error) {
-	return c.Append(dst, enc, slice, l)
 }
 
 // Decode stores one admitted value where into, a pointer, points. What stands there afterwards is as if it had been zero
