@@ -18,9 +18,13 @@ const (
 	CLI    = "cli"
 	Pipe   = "pipe"
 	Socket = "socket"
+	Daemon = "daemon" // a socket on the daemon wire; only daemon:PATH has it, and no other door
 )
 
-var allDoors = []string{CLI, Pipe, Socket}
+var (
+	allDoors  = []string{CLI, Pipe, Socket} // of a program
+	everyDoor = append(slices.Clip(allDoors), Daemon)
+)
 
 // Options are what a run may be told. The zero value checks every door that the target has.
 type Options struct {
@@ -37,11 +41,11 @@ type target struct {
 	at   string // the program, or the path of the socket
 }
 
-// targetOf reads a target: argv:PROG, pipe:PROG, unix:PATH, or a bare one, a socket where a socket file has that name and a
-// program with all its doors everywhere else.
+// targetOf reads a target: argv:PROG, pipe:PROG, unix:PATH, daemon:PATH, or a bare one, a socket of the family where a socket
+// file has that name and a program with all its doors everywhere else.
 func targetOf(name string) (target, error) {
 	t := target{name: name, at: name}
-	for prefix, door := range map[string]string{"argv:": CLI, "pipe:": Pipe, "unix:": Socket} {
+	for prefix, door := range map[string]string{"argv:": CLI, "pipe:": Pipe, "unix:": Socket, "daemon:": Daemon} {
 		if at, found := strings.CutPrefix(name, prefix); found {
 			t.door, t.at = door, at
 		}
@@ -50,7 +54,7 @@ func targetOf(name string) (target, error) {
 	if t.door == "" && err == nil && info.Mode().Type() == os.ModeSocket {
 		t.door = Socket
 	}
-	if t.door == Socket {
+	if t.door == Socket || t.door == Daemon {
 		if err != nil {
 			return t, fmt.Errorf("%s: no socket: %w", name, err)
 		}
@@ -109,12 +113,12 @@ func Check(ctx context.Context, name string, o Options) (Report, error) {
 
 func (o Options) good() error {
 	for _, d := range o.Doors {
-		if !slices.Contains(allDoors, d) {
-			return fmt.Errorf("%q is no door: cli, pipe or socket", d)
+		if !slices.Contains(everyDoor, d) {
+			return fmt.Errorf("%q is no door: cli, pipe, socket or daemon", d)
 		}
 	}
 	for _, k := range o.Known {
-		if !slices.ContainsFunc(Checks(), func(i Item) bool { return i.Name == k }) {
+		if !slices.ContainsFunc(Checks(everyDoor...), func(i Item) bool { return i.Name == k }) {
 			return fmt.Errorf("there is no check %q to be known", k)
 		}
 	}
@@ -152,15 +156,19 @@ func known(results []Result, names []string) []Result {
 
 // doors checks the doors at the same time.
 func (c *checker) doors(only []string) [][]Result {
-	all := make([][]Result, len(allDoors))
+	all := make([][]Result, len(everyDoor))
 	offered := c.offered()
 	var wg sync.WaitGroup
-	for i, name := range allDoors {
+	for i, name := range everyDoor {
 		asked := slices.Contains(only, name)
-		if len(only) > 0 && !asked || c.target.door != "" && c.target.door != name && !asked {
+		other := c.target.door != name && (c.target.door != "" || name == Daemon)
+		if len(only) > 0 && !asked || other && !asked {
 			continue
 		}
 		d := &door{checker: c, name: name}
+		if name == Daemon {
+			d.path = c.target.at
+		}
 		if why := offered[name]; why != "" {
 			state := Skipped
 			if asked {
@@ -179,13 +187,14 @@ func (c *checker) doors(only []string) [][]Result {
 func (c *checker) offered() map[string]string {
 	why := map[string]string{}
 	if c.target.door != "" {
-		for _, name := range allDoors {
+		for _, name := range everyDoor {
 			if name != c.target.door {
 				why[name] = c.target.name + " is one door, " + c.target.door
 			}
 		}
 		return why
 	}
+	why[Daemon] = "a program has no such door; daemon:PATH is one"
 	rows := printed(c.run("verbs").stdout).rows()
 	for _, name := range []string{Pipe, Socket} {
 		why[name] = "verbs has no row of this door"

@@ -7,6 +7,7 @@
 //	kith check argv:./prog      the command line alone
 //	kith check pipe:./prog      `./prog pipe` alone
 //	kith check unix:/run/p.sock a socket that somebody serves
+//	kith check daemon:/run/d.s  a socket on the daemon wire that somebody serves
 //	kith check --list           what is checked, by which rule
 //
 // It exits 0 only when something was checked, nothing failed, and nothing that should have been checked could not be. A
@@ -23,9 +24,22 @@
 // that by SIGTERM, SIGINT and kill -9. What it starts has $XDG_STATE_HOME and $XDG_RUNTIME_DIR in a temporary directory. A
 // socket that it did not start is neither ended nor measured: those checks are skipped.
 //
+// # What it does to a daemon
+//
+// Of a daemon it knows the protocol and nothing else: it asks for methods of a namespace that nobody has, which
+// are answered with unknown_method, and sends what is no request, which has one malformed_frame with id 0 and the end of the
+// connection. It neither starts nor ends it, opens some 200 connections at the same time, and measures its memory where the
+// system tells whose the socket is and that is our own user. Where the protocol does not say it takes anything: other members of
+// an error, their order, a key that stands twice.
+//
+// A right answer to a method that nobody has says little of the rest, so this it does not see: requests of one connection that
+// are answered out of order, or refused for an id that is in flight (RPC-3), which needs a method that takes its time; results;
+// the other codes; the time limits of idle connections and started frames; the connection limit; upgrades (RPC-7).
+//
 // # From a Go test
 //
-// A program that has been built is a target by its path, and a listener of the test's own is one by its socket:
+// A program that has been built is a target by its path, and a listener of the test's own is one by its socket, unix:PATH or
+// daemon:PATH:
 //
 //	func TestWire(t *testing.T) { conformance.Test(t, "unix:"+path, conformance.Options{}) }
 //
@@ -46,7 +60,8 @@
 // # How it is itself checked
 //
 // The program in internal/broken is right, small and readable, and wrong in exactly one way under each of more than a
-// hundred other names. The tests have every one of them caught by the checks meant for it and by no other.
+// hundred other names. The tests have every one of them caught by the checks meant for it and by no other. So it is with the
+// daemon in internal/brokend.
 //
 // The package speaks raw bytes and imports no other package of the module but its own readers: a fault in the framework
 // cannot hide itself here.

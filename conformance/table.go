@@ -29,11 +29,15 @@ type Item struct {
 	About string `json:"about"`
 }
 
-// Checks returns every check there is, in the order of reports.
-func Checks() (items []Item) {
-	for _, d := range allDoors {
+// Checks returns the checks of these doors, in the order of reports; where none is named, those of a program, which has no
+// [Daemon].
+func Checks(doors ...string) (items []Item) {
+	if len(doors) == 0 {
+		doors = allDoors
+	}
+	for _, d := range everyDoor {
 		for _, c := range table {
-			if c.has(d) {
+			if slices.Contains(doors, d) && c.has(d) {
 				items = append(items, Item{Name: d + "/" + c.name, Rule: c.rule, About: c.about})
 			}
 		}
@@ -46,5 +50,5 @@ var table []check
 
 func init() {
 	table = slices.Concat(replyChecks, verbChecks, orderChecks, messageChecks, valueChecks, limitChecks, cliChecks, pipeChecks,
-		socketChecks, serverChecks)
+		socketChecks, serverChecks, daemonAnswerChecks, daemonBadChecks, daemonEndChecks)
 }

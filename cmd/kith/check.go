@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,12 +20,14 @@ func (t *tool) checkCommand() command {
 		more: `
 It needs nothing of the program but verbs. It calls verbs, client, verbs that do not exist, and verbs whose declared arguments
 it gets wrong on purpose; never what could do something. A bare program is checked at every door that its verbs lists, and its
-serve is started for it. What fails is told with the rule, what was sent, what came, what is allowed, and a line of shell that
-shows it. A file of known failures holds one check a line, as --list has it; a known failure that passes is a failure.
+serve is started for it. daemon:PATH is a socket on the daemon wire, which somebody serves: it is checked for that wire alone,
+by requests for methods that nobody has. What fails is told with the rule, what was sent, what came, what is allowed, and a
+line of shell that shows it. A file of known failures holds one check a line, as --list has it; a known failure that passes is
+a failure.
 Exit: 0 nothing failed and something was checked, 5 otherwise, 2 where nothing could be started.`,
 		min: 0, max: 1,
 		flags: []flag{
-			{name: "door", value: "DOOR", about: "check this door only, cli, pipe or socket; may be given again", set: func(s string) error {
+			{name: "door", value: "DOOR", about: "check this door only: cli, pipe, socket, daemon; may be given again", set: func(s string) error {
 				c.opts.Doors = append(c.opts.Doors, s)
 				return nil
 			}},
@@ -98,11 +99,11 @@ func names(text string) (all []string) {
 // printList prints the checks of the doors that were asked for.
 func (c *checking) printList() int {
 	var b strings.Builder
-	for _, item := range conformance.Checks() {
-		door, _, _ := strings.Cut(item.Name, "/")
-		if len(c.opts.Doors) > 0 && !slices.Contains(c.opts.Doors, door) {
-			continue
-		}
+	doors := c.opts.Doors
+	if len(doors) == 0 {
+		doors = []string{conformance.CLI, conformance.Pipe, conformance.Socket, conformance.Daemon}
+	}
+	for _, item := range conformance.Checks(doors...) {
 		if c.json {
 			row, err := json.Marshal(item)
 			if err != nil {

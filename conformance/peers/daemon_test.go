@@ -12,7 +12,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/kith-wire/kith/conformance"
 	"github.com/kith-wire/kith/shape"
 	"github.com/kith-wire/kith/transport"
 	"github.com/kith-wire/kith/transport/rpc"
@@ -109,6 +111,11 @@ func TestTheirDaemon(t *testing.T) {
 	if back, err := io.ReadAll(conn); err != nil || !bytes.Equal(back, data) {
 		t.Errorf("of %d bytes %d came back: %v", len(data), len(back), err)
 	}
+}
+
+// TestTheirDaemonIsRight: it passes the checker's section for its wire.
+func TestTheirDaemonIsRight(t *testing.T) {
+	conformance.Test(t, "daemon:"+theirs(t), conformance.Options{Wait: 20 * time.Second})
 }
 
 // ours serves a Handler on the daemon wire until the test ends.

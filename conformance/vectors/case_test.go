@@ -43,15 +43,24 @@ type testCase struct {
 	Unwritable string
 	Expect     written
 
-	Door     string // connection
-	Handler  string
-	Listen   bool
-	Stall    int      // ms
-	Timeout  int      // ms
-	Steps    []step   // connection, program
-	Needs    []string // root, linux
-	Child    string   // parent: a script of sh
-	Policy   string
+	Door    string // connection
+	Handler string
+	Listen  bool
+	Stall   int      // ms
+	Timeout int      // ms
+	Steps   []step   // connection, program
+	Needs   []string // root, linux
+	Child   string   // parent: a script of sh
+	Policy  string
+
+	Answers  []string // request: patterns, one of which is the response
+	Closes   bool     // request, response: the connection is closed behind it
+	Side     string   // daemon-connection: which the peer under test is
+	Idle     int      // ms
+	InFlight int
+	Max      int
+	Grace    int // ms
+
 	Describe []string // described
 	sections []section
 }
@@ -74,6 +83,8 @@ type outcome struct {
 	Surface          *uint64
 	Held             int
 	Fault, Sent      string // refusal
+	Code             string // refusal of a daemon
+	Frame            string // how a frame of a daemon failed
 	Text             string
 	Says, Lacks      []string // malformed and what is like it
 }
@@ -122,8 +133,10 @@ type piece struct {
 	Count     *string // '#' is the number
 	From, To  int
 	Frame     data
+	LFrame    data
 	Line      data
 	Head      *uint32
+	LHead     *uint32
 }
 
 func (p piece) make() (data, error) {
@@ -142,10 +155,14 @@ func (p piece) make() (data, error) {
 		}
 	case p.Frame != nil:
 		one = append(binary.BigEndian.AppendUint32(nil, uint32(len(p.Frame))), p.Frame...)
+	case p.LFrame != nil:
+		one = append(binary.LittleEndian.AppendUint32(nil, uint32(len(p.LFrame))), p.LFrame...)
 	case p.Line != nil:
 		one = append(append(one, p.Line...), '\n')
 	case p.Head != nil:
 		one = binary.BigEndian.AppendUint32(nil, *p.Head)
+	case p.LHead != nil:
+		one = binary.LittleEndian.AppendUint32(nil, *p.LHead)
 	default:
 		return nil, fmt.Errorf("a piece makes nothing")
 	}

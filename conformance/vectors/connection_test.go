@@ -3,6 +3,7 @@ package vectors_test
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -71,24 +72,29 @@ type talk struct {
 	*wire
 	peer    *transport.Peer
 	handler *reference
-	calls   map[string]chan got
+	calls   calls
 	ln      *net.UnixListener // where the peer has dialed, if it has
 }
 
 // runConnection takes the steps against one end of a connection. Where a step is split everywhere, the case is run for every
 // place there is.
 func runConnection(t *testing.T, c testCase) {
+	everywhere(t, c.Steps, func(split int) { runOnce(t, c, split) })
+}
+
+// everywhere runs steps with each place to cut what is sent, and once with none where nothing is split everywhere.
+func everywhere(t *testing.T, steps []step, run func(split int)) {
 	places := 0
-	for _, s := range c.Steps {
+	for _, s := range steps {
 		if s.Split == "every" {
 			places = max(places, len(s.Bytes))
 		}
 	}
 	if places == 0 {
-		runOnce(t, c, -1)
+		run(-1)
 	}
 	for at := 0; at < places && !t.Failed(); at++ {
-		if runOnce(t, c, at); t.Failed() {
+		if run(at); t.Failed() {
 			t.Errorf("cut at byte %d", at)
 		}
 	}
@@ -117,7 +123,7 @@ func runOnce(t *testing.T, c testCase, split int) {
 }
 
 func newTalk(t *testing.T, c testCase, split int) *talk {
-	w := &talk{handler: newReference(), calls: map[string]chan got{}}
+	w := &talk{handler: newReference(), calls: calls{}}
 	cfg := transport.Config{Name: "the peer", Limits: c.Limits.shape(), Log: func(string) {}, Handler: w.handler, Encoding: shape.JSON,
 		Stall: time.Duration(c.Stall) * time.Millisecond, Timeout: time.Duration(c.Timeout) * time.Millisecond}
 	switch {
@@ -129,7 +135,7 @@ func newTalk(t *testing.T, c testCase, split int) *talk {
 		cfg.Encoding = shape.CBOR
 	}
 	mine, peer := w.connect(t, c, cfg)
-	one := wireOf(mine, c.Door == "socket")
+	one := wireOf(mine, lengthAt(c.Door))
 	one.split = split
 	w.wire, w.peer = one, peer
 	return w
@@ -142,10 +148,18 @@ type ending interface {
 	SetDeadline(time.Time) error
 }
 
+// lengthAt is how a door writes the length of a frame; nil where it has lines.
+func lengthAt(door string) binary.ByteOrder {
+	if door == "socket" {
+		return binary.BigEndian
+	}
+	return nil
+}
+
 // wireOf is the stream over one end.
-func wireOf(mine ending, frames bool) *wire {
+func wireOf(mine ending, order binary.ByteOrder) *wire {
 	mine.SetDeadline(time.Now().Add(patience)) // a case that hangs says where
-	return &wire{in: bufio.NewReader(mine), out: mine, end: mine.CloseWrite, close: mine.Close, frames: frames, split: -1}
+	return &wire{in: bufio.NewReader(mine), out: mine, end: mine.CloseWrite, close: mine.Close, order: order, split: -1}
 }
 
 func (w *talk) connect(t *testing.T, c testCase, cfg transport.Config) (ending, *transport.Peer) {
@@ -223,9 +237,9 @@ func (w *talk) own(t *testing.T, s step) {
 	t.Helper()
 	switch s.Do {
 	case "call":
-		w.call(t, s)
+		w.calls.begin(t, s, w.peer.Call)
 	case "result":
-		allowed(t, w.result(t, s.Of), s.Allow)
+		allowed(t, w.calls.result(t, s.Of), s.Allow)
 	case "emit":
 		payload, err := shape.Limits{}.Value([]byte(s.More), shape.JSON)
 		if err != nil {
@@ -264,7 +278,10 @@ func (w *talk) own(t *testing.T, s step) {
 	}
 }
 
-func (w *talk) call(t *testing.T, s step) {
+// calls are those that the peer under test has begun, by the names that the steps give them.
+type calls map[string]chan got
+
+func (c calls) begin(t *testing.T, s step, do func(context.Context, shape.Call) (shape.Rows, error)) {
 	t.Helper()
 	call, err := callOf(s.Verb, s.Args, s.More)
 	if err != nil {
@@ -275,10 +292,10 @@ func (w *talk) call(t *testing.T, s step) {
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(s.Timeout)*time.Millisecond)
 	}
 	done := make(chan got, 1)
-	w.calls[s.As] = done
+	c[s.As] = done
 	go func() {
 		defer cancel()
-		rows, err := w.peer.Call(ctx, call)
+		rows, err := do(ctx, call)
 		if err != nil {
 			done <- refusedAs(err)
 			return
@@ -287,13 +304,13 @@ func (w *talk) call(t *testing.T, s step) {
 	}()
 }
 
-func (w *talk) result(t *testing.T, of string) got {
+func (c calls) result(t *testing.T, of string) got {
 	t.Helper()
-	done := w.calls[of]
+	done := c[of]
 	if done == nil {
 		t.Fatalf("no call is named %q", of)
 	}
-	delete(w.calls, of)
+	delete(c, of)
 	return receive(t, done)
 }
 

@@ -25,7 +25,7 @@ func runParent(t *testing.T, c testCase) {
 		t.Fatal(err)
 	}
 	defer child.Close()
-	w := &talk{peer: child.Peer, calls: map[string]chan got{}}
+	w := &talk{peer: child.Peer, calls: calls{}}
 	for i, s := range c.Steps {
 		if t.Failed() {
 			t.Fatalf("before step %d, %s", i, s.Do)

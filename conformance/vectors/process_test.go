@@ -99,7 +99,7 @@ func (st *stage) connect(t *testing.T, s step) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st.wires[s.As] = wireOf(conn, true)
+	st.wires[s.As] = wireOf(conn, lengthAt("socket"))
 }
 
 // file checks what is at a path.

@@ -239,7 +239,7 @@ func (st *stage) start(t *testing.T, s step) *proc {
 		cmd.Wait()
 		close(p.exited)
 	}()
-	st.wires[s.As] = wireOf(mine, false)
+	st.wires[s.As] = wireOf(mine, nil)
 	return p
 }
 

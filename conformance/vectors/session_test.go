@@ -82,7 +82,7 @@ func runSession(t *testing.T, c testCase) {
 		switch s.name {
 		case "send":
 			for line := range strings.Lines(s.body) {
-				w.send(t, step{Bytes: framed(strings.TrimSuffix(line, "\n"), w.frames)})
+				w.send(t, step{Bytes: framed(strings.TrimSuffix(line, "\n"), w.order != nil)})
 			}
 		case "expect":
 			w.expect(t, step{Replies: strings.Split(strings.TrimSuffix(s.body, "\n"), "\n")})

@@ -62,10 +62,10 @@ func refusedAs(err error) got {
 	if !errors.As(err, &e) {
 		return got{outcome: outcome{Is: "an error of another type"}, why: err.Error()}
 	}
-	g := got{why: e.Text}
+	g := got{outcome: outcome{Frame: frameFault(err)}, why: e.Text}
 	switch {
 	case e.Said:
-		g.Is, g.Fault, g.Sent, g.Text = "refusal", string(e.Fault), e.Sent, e.Text
+		g.Is, g.Fault, g.Code, g.Sent, g.Text = "refusal", string(e.Fault), e.Code, e.Sent, e.Text
 	case e.Fault == shape.Malformed:
 		g.Is = "bad-reply"
 	case e.Fault == shape.Refused:
@@ -122,7 +122,7 @@ func (o outcome) allows(g got) bool {
 		return false
 	}
 	return o.Is == g.Is && same(o.Verb, g.Verb) && same(o.Args, g.Args) && same(o.More, g.More) && same(o.Name, g.Name) &&
-		same(o.Rows, g.Rows) && same(o.Fault, g.Fault) && same(o.Text, g.Text) && o.Sent == g.Sent
+		same(o.Rows, g.Rows) && same(o.Fault, g.Fault) && same(o.Code, g.Code) && same(o.Frame, g.Frame) && same(o.Text, g.Text) && o.Sent == g.Sent
 }
 
 // runValue reads one value in every way it may come, and writes it in both encodings.

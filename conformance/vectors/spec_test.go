@@ -40,6 +40,34 @@ func TestSpecExamples(t *testing.T) {
 	}
 }
 
+// TestDaemonExamples reads every example of DAEMON.md.
+func TestDaemonExamples(t *testing.T) {
+	b, err := os.ReadFile("../DAEMON.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, block := range regexp.MustCompile("(?ms)^```(json|frame)\n(.*?)^```$").FindAllSubmatch(b, -1) {
+		for line := range strings.Lines(string(block[2])) {
+			body := []byte(strings.TrimSpace(line))
+			if string(block[1]) == "frame" {
+				b := unhex(t, string(body))
+				if body = b[4:]; binary.LittleEndian.Uint32(b) != uint32(len(body)) {
+					t.Errorf("%s: its length is %d", line, len(body))
+				}
+			}
+			v, err := shape.Limits{}.Value(body, shape.JSON)
+			if again := v.Append(nil, shape.JSON); err != nil || string(again) != string(body) {
+				t.Errorf("%s is written as %s, %v", line, again, err)
+			}
+			count++
+		}
+	}
+	if count < 5 {
+		t.Errorf("there are %d examples", count)
+	}
+}
+
 func quoted(cell []byte) []string {
 	return strings.Split(strings.Trim(string(cell), "`"), "` `")
 }

@@ -57,13 +57,13 @@ const patience = 20 * time.Second
 
 // wire is one end of a stream: the tester's.
 type wire struct {
-	in     *bufio.Reader
-	out    io.Writer
-	end    func() error // no more is sent
-	close  func() error
-	frames bool // of a socket; else lines
-	gone   bool // this end was closed
-	split  int  // where this run cuts what is sent; below 0: nowhere
+	in    *bufio.Reader
+	out   io.Writer
+	end   func() error // no more is sent
+	close func() error
+	order binary.ByteOrder // of a frame's length; nil: lines
+	gone  bool             // this end was closed
+	split int              // where this run cuts what is sent; below 0: nowhere
 }
 
 // common does the steps that every stream knows; false when it is another.
@@ -85,6 +85,10 @@ func (w *wire) common(t *testing.T, s step) bool {
 		w.close()
 	case "closed":
 		w.closed(t)
+	case "raw":
+		w.raw(t, s)
+	case "until":
+		w.until(t, s)
 	default:
 		return false
 	}
@@ -112,7 +116,7 @@ func (w *wire) send(t *testing.T, s step) {
 
 // next reads one message.
 func (w *wire) next() ([]byte, error) {
-	if !w.frames {
+	if w.order == nil {
 		line, err := w.in.ReadBytes('\n')
 		if err == io.EOF && len(line) > 0 {
 			err = io.ErrUnexpectedEOF
@@ -123,7 +127,7 @@ func (w *wire) next() ([]byte, error) {
 	if _, err := io.ReadFull(w.in, head[:]); err != nil {
 		return nil, err
 	}
-	body := make([]byte, binary.BigEndian.Uint32(head[:]))
+	body := make([]byte, w.order.Uint32(head[:]))
 	if _, err := io.ReadFull(w.in, body); err != nil {
 		return nil, io.ErrUnexpectedEOF
 	}
@@ -172,6 +176,31 @@ func (w *wire) flood(t *testing.T, s step) {
 	}
 	for range s.Times {
 		w.expect(t, s)
+	}
+}
+
+// raw reads exactly these bytes.
+func (w *wire) raw(t *testing.T, s step) {
+	t.Helper()
+	b := make([]byte, len(s.Bytes))
+	if n, err := io.ReadFull(w.in, b); err != nil || !bytes.Equal(b, s.Bytes) {
+		t.Fatalf("got %.300q and %v, want %.300q", b[:n], err, s.Bytes)
+	}
+}
+
+// until sends a message again and again, until the first of the patterns is what comes for it; before that the second may.
+func (w *wire) until(t *testing.T, s step) {
+	t.Helper()
+	for {
+		w.send(t, s)
+		body, err := w.next()
+		switch {
+		case err != nil:
+			t.Fatalf("%v\nwant %.300s", err, s.Replies[0])
+		case matches(s.Replies[0], string(body)):
+			return
+		}
+		sameMessage(t, s.In, s.Replies[1], body)
 	}
 }
 

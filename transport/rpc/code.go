@@ -42,7 +42,7 @@ var faults = map[Code]shape.Fault{
 	Internal:       shape.Failed,
 }
 
-// codes is the way back, for an error that names no code of its own.
+// codes is the way back, for an error that names no code of its own. An error of a Handler is never malformed: see [transport.Handler].
 var codes = map[shape.Fault]Code{
 	shape.Refused:     InvalidParams,
 	shape.Unavailable: Busy,

@@ -41,7 +41,8 @@
 //	                                and any code that is not known, which is kept
 //	unavailable   busy              busy lock_timeout shutting_down
 //	failed        internal          internal spawn_failed
-//	malformed     malformed_frame   malformed_frame
+//	malformed     internal          malformed_frame
 //
-// An unknown verb or namespace is unknown_method, wrong arguments are invalid_params, a panic is internal.
+// An unknown verb or namespace is unknown_method, wrong arguments are invalid_params, a panic is internal. malformed_frame is said to
+// bytes that are no request, and never of a request that could be read (FAULT-1).
 package rpc

@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"net"
+	"time"
 
 	"github.com/kith-wire/kith/shape"
 	"github.com/kith-wire/kith/transport/internal/frame"
@@ -58,6 +59,10 @@ func (u *upgrader) take(rows shape.Rows) (net.Conn, error) {
 		return nil, shape.Unavailable.Errorf("the connection has ended: %w", context.Cause(s.peer.Context()))
 	}
 	s.taken = true
+	if s.ending { // it came while the acknowledgement was on its way
+		s.conn.SetReadDeadline(time.Time{})
+		go s.peer.Close()
+	}
 	rest := s.in.Unread()
 	s.in.Forget()
 	return &upgraded{Conn: s.conn, rest: rest, closed: s.drop}, nil
