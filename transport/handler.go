@@ -10,7 +10,8 @@ import (
 //
 // Call's rows or its error become the one reply: an error is a refusal whose fault is found by errors.As (none: failed), and
 // a panic is a failed one. The call's bytes are the connection's and good until Call returns; the rows may alias them.
-// Calls and events of one connection come one at a time, in the order they were sent; connections run at the same time. ctx
+// Calls and events of one connection come one at a time, in the order they were sent; connections run at the same time. On the
+// daemon wire calls of one connection run at the same time too, up to InFlight of package rpc's Options. ctx
 // carries the [Peer] that asks; it ends when the connection is gone both ways or the program must stop, and not when the peer
 // has merely finished sending (CLIENT-7).
 type Handler interface {
