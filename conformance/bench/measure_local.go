@@ -62,7 +62,6 @@ func scanMessage() []byte {
 var (
 	errNotValid = errors.New("the message is not valid")
 	passClass   [256]byte // which bytes end a run of text
-	passed      int
 )
 
 func scanPass() (func() error, int) {
@@ -75,9 +74,12 @@ func scanPass() (func() error, int) {
 		if !utf8.Valid(message) {
 			return errNotValid
 		}
-		passed = 0
+		ends := 0
 		for _, b := range message {
-			passed += int(passClass[b])
+			ends += int(passClass[b])
+		}
+		if ends == 0 {
+			return errNotValid
 		}
 		return nil
 	}, len(message)

@@ -25,17 +25,16 @@ type Client struct {
 	in   frame.Input // the leader's
 	done chan struct{}
 
-	mu       sync.Mutex
-	out      outbox
-	calls    map[uint64]*pending
-	last     uint64 // the id that was used last
-	lost     int    // of calls: whose caller has gone
-	leading  bool
-	upgrade  *pending // nothing behind its response is ours
-	taken    bool
-	ended    bool
-	err      error
-	released bool
+	mu      sync.Mutex
+	out     outbox
+	calls   map[uint64]*pending
+	last    uint64 // the id that was used last
+	lost    int    // of calls: whose caller has gone
+	leading bool
+	upgrade *pending // nothing behind its response is ours
+	taken   bool
+	ended   bool
+	err     error
 }
 
 // pending is one call.

@@ -20,7 +20,7 @@ func TestUpgradeRaw(t *testing.T) {
 	d := newDaemon(t)
 	w := d.dial(t)
 	data := strings.Repeat("0123456789abcdef", 1<<16)
-	go w.send(framed(alive, `{"id":2,"method":"channel.raw","params":{}}`) + data)
+	go io.WriteString(w, framed(alive, `{"id":2,"method":"channel.raw","params":{}}`)+data)
 	w.want(aliveReply)
 	w.want(`{"id":2,"result":"yours"}`)
 	back := make([]byte, len(data))
