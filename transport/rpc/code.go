@@ -26,34 +26,15 @@ const (
 	ShuttingDown   Code = "shutting_down"
 )
 
-// faults is the table from code to fault: what a request that failed so costs its caller (FAULT-1).
-var faults = map[Code]shape.Fault{
-	MalformedFrame: shape.Malformed,
-	UnknownMethod:  shape.Refused,
-	InvalidParams:  shape.Refused,
-	AgentNotFound:  shape.Refused,
-	AgentExists:    shape.Refused,
-	InvalidStatus:  shape.Refused,
-	ChannelUnknown: shape.Refused,
-	Busy:           shape.Unavailable,
-	LockTimeout:    shape.Unavailable,
-	ShuttingDown:   shape.Unavailable,
-	SpawnFailed:    shape.Failed,
-	Internal:       shape.Failed,
-}
-
-// codes is the way back, for an error that names no code of its own. An error of a Handler is never malformed: see [transport.Handler].
-var codes = map[shape.Fault]Code{
-	shape.Refused:     InvalidParams,
-	shape.Unavailable: Busy,
-	shape.Failed:      Internal,
-	shape.Malformed:   MalformedFrame,
-}
-
-// Fault returns what the code costs the caller: Refused where it is not known.
+// Fault returns what a request that failed so costs its caller (FAULT-1): Refused where the code is not known.
 func (c Code) Fault() shape.Fault {
-	if fault, known := faults[c]; known {
-		return fault
+	switch c {
+	case Busy, LockTimeout, ShuttingDown:
+		return shape.Unavailable
+	case SpawnFailed, Internal:
+		return shape.Failed
+	case MalformedFrame:
+		return shape.Malformed
 	}
 	return shape.Refused
 }
@@ -77,8 +58,13 @@ func CodeOf(err error) Code {
 	case !errors.As(err, &fault):
 		return Internal
 	}
-	if code, known := codes[fault]; known {
-		return code
+	switch fault { // of an error that names no code of its own
+	case shape.Refused:
+		return InvalidParams
+	case shape.Unavailable:
+		return Busy
+	case shape.Malformed:
+		return MalformedFrame
 	}
 	return Internal
 }
