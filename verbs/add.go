@@ -49,7 +49,7 @@ func runner[A, R any](e *entry, fn func(context.Context, A) ([]R, error)) func(c
 // declared.
 func On[E any](s *Set, event string, fn func(context.Context, E)) {
 	switch {
-	case s.frozen:
+	case s.frozen.Load():
 		s.fault("event %q: registered after the first call", event)
 	case event == "" || !utf8.ValidString(event):
 		s.fault("event %q: a name is text and not empty", event)
@@ -85,7 +85,7 @@ func (s *Set) declare(verb, about string, opts []Option, args, row reflect.Type)
 		opt(&o)
 	}
 	switch {
-	case s.frozen:
+	case s.frozen.Load():
 		s.fault("%s: registered after the first call", verb)
 	case !isVerb(verb):
 		s.fault("%q: a verb is [a-z][a-z-]*", verb)

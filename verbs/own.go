@@ -3,6 +3,8 @@ package verbs
 import (
 	"context"
 	_ "embed"
+	"slices"
+	"sync"
 
 	"github.com/kith-wire/kith/shape"
 	"github.com/kith-wire/kith/transport"
@@ -26,11 +28,12 @@ func (s *Set) addOwn() {
 	type none = struct{}
 	verbs := &entry{verb: "verbs", about: "what this program answers, a row for each verb and door", doors: s.opts.doors}
 	into := newBinder[none](nil)
+	listed := sync.OnceValue(s.describe) // by the first who asks: a program that is run for one call seldom is
 	verbs.run = func(_ context.Context, call shape.Call) (shape.Rows, error) {
 		if _, err := into.args(call); err != nil {
 			return shape.Rows{}, err
 		}
-		return s.listed, nil
+		return listed(), nil
 	}
 	client := &entry{verb: "client", about: "a client library for this program, as source", doors: s.opts.doors}
 	client.run = runner(client, func(context.Context, none) ([]string, error) {
@@ -65,7 +68,7 @@ func (s *Set) stream(word, about string) *entry {
 func (s *Set) describe() shape.Rows {
 	var rows []row
 	for _, door := range []transport.Door{transport.CLI, transport.Pipe, transport.Socket} {
-		for _, e := range s.order {
+		for _, e := range slices.Concat(s.order, s.own) {
 			if e.doors.has(door) {
 				rows = append(rows, row{Verb: e.verb, About: e.about, Door: door.String(), Args: e.params})
 			}

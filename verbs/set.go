@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/kith-wire/kith/shape"
@@ -19,13 +19,11 @@ type Set struct {
 	surface uint64
 	opts    options
 	verbs   map[string]*entry
-	order   []*entry // as registered, the verbs every program answers behind them
-	own     []*entry
+	order   []*entry // as registered
+	own     []*entry // those every program answers
 	events  map[string]func(context.Context, shape.Event) error
 
-	freeze sync.Once
-	frozen bool
-	listed shape.Rows // the rows of verbs
+	frozen atomic.Bool // a call or an event has come
 }
 
 // entry is one verb.
@@ -63,7 +61,7 @@ func New(name string, surface uint64, opts ...Option) *Set {
 		s.fault("%s is an option of a verb", s.opts.ofVerb)
 	case !s.opts.doors.has(transport.CLI):
 		s.fault("its doors are without the cli, which every program has: serve and pipe are words of it")
-	case !utf8.ValidString(s.opts.client):
+	case s.opts.client != clientSource && !utf8.ValidString(s.opts.client):
 		s.fault("its client is not UTF-8")
 	}
 	s.addOwn()
@@ -75,7 +73,7 @@ func (s *Set) Name() string { return s.name }
 
 // Call answers one call. A verb that is unknown, or not for the door of the call, is refused (FAULT-3).
 func (s *Set) Call(ctx context.Context, call shape.Call) (shape.Rows, error) {
-	s.freeze.Do(s.finish)
+	s.freeze()
 	e := s.verbs[call.Verb]
 	if e == nil || !e.doors.has(doorOf(ctx)) {
 		unknown := shape.Refused.Errorf("no such call: %s", shape.Quote(call.Verb))
@@ -88,7 +86,7 @@ func (s *Set) Call(ctx context.Context, call shape.Call) (shape.Rows, error) {
 // Event takes one event. It never answers: an event without a function, or with a payload that does not fit, is dropped
 // (SHAPE-6); the second is logged.
 func (s *Set) Event(ctx context.Context, event shape.Event) {
-	s.freeze.Do(s.finish)
+	s.freeze()
 	if take := s.events[event.Name]; take != nil {
 		if err := take(ctx, event); err != nil {
 			s.opts.log(fmt.Sprintf("event %s dropped: %v", event.Name, err))
@@ -104,11 +102,11 @@ func doorOf(ctx context.Context) transport.Door {
 	return transport.CLI
 }
 
-// finish ends registration, before the first call.
-func (s *Set) finish() {
-	s.frozen = true
-	s.order = append(s.order, s.own...)
-	s.listed = s.describe()
+// freeze ends registration. It stores once: calls on many cores only read.
+func (s *Set) freeze() {
+	if !s.frozen.Load() {
+		s.frozen.Store(true)
+	}
 }
 
 // put registers a verb.

@@ -99,7 +99,7 @@ func (r *runner) helpOf(d described) string {
 
 // verbs asks the program what it answers here; a program that does not say has nothing listed.
 func (r *runner) verbs(ctx context.Context) (here []described) {
-	rows, err := transport.Answer(ctx, r.handler, shape.Call{Verb: "verbs"}, r.cfg)
+	rows, err := transport.Answer(ctx, r.cfg.Handler, shape.Call{Verb: "verbs"}, r.cfg)
 	if err != nil {
 		return nil
 	}

@@ -45,7 +45,7 @@ func Run(ctx context.Context, h transport.Handler, o Options) int {
 		fmt.Fprintf(o.Stderr, "%s: stdout cannot be kept for the reply: %v\n", o.Name, err)
 		return exitUnwritten
 	}
-	r := runner{o, h, transport.Config{Name: "the command line", Limits: o.Limits, Log: o.Log}}
+	r := runner{o, transport.Config{Name: "the command line", Handler: h, Door: transport.CLI, Limits: o.Limits, Log: o.Log}}
 	c := parse(o.Args, o.Limits)
 	if c.help {
 		return r.write([]byte(r.help(ctx, c)))
@@ -58,7 +58,7 @@ func Run(ctx context.Context, h transport.Handler, o Options) int {
 		}
 		return exitNoCall
 	}
-	return r.write(r.reply(ctx, &c, call))
+	return r.reply(ctx, &c, call)
 }
 
 func (o Options) withDefaults() (_ Options, err error) {
@@ -88,8 +88,7 @@ func (o Options) withDefaults() (_ Options, err error) {
 // runner is one run.
 type runner struct {
 	Options
-	handler transport.Handler
-	cfg     transport.Config
+	cfg transport.Config
 }
 
 // callOf makes the call, or says why there is none.
@@ -131,22 +130,22 @@ func (r *runner) list(value string) (shape.Args, error) {
 	return list.Args()
 }
 
-// reply answers the call, and writes the one reply there is (ARGV-1).
-func (r *runner) reply(ctx context.Context, c *line, call shape.Call) (b []byte) {
+// reply answers the call with the one reply there is (ARGV-1), and returns the exit status.
+func (r *runner) reply(ctx context.Context, c *line, call shape.Call) int {
 	if c.wrong != nil {
-		return ended(shape.Rows{}.AppendReply(nil, c.enc, r.Limits, c.wrong), c.enc)
+		return r.write(ended(shape.Rows{}.AppendReply(nil, c.enc, r.Limits, c.wrong), c.enc))
 	}
-	defer func() {
-		if value := recover(); value != nil { // a row that panics while it is written
-			err := shape.Failed.Errorf("%s panicked: %s", shape.Quote(call.Verb), shape.Quote(fmt.Sprint(value)))
-			b = ended(shape.Rows{}.AppendReply(nil, c.enc, r.Limits, err), c.enc)
+	peer := transport.Alone(ctx, r.cfg)
+	defer peer.Close() // behind the write: whoever waits for the reply does not wait for this
+	var b []byte
+	peer.Answer(peer.Context(), call, func(rows shape.Rows, err error) {
+		if source, bare := bareClient(c, call, rows, err); bare {
+			b = []byte(source)
+			return
 		}
-	}()
-	rows, err := transport.Answer(ctx, r.handler, call, r.cfg)
-	if source, bare := bareClient(c, call, rows, err); bare {
-		return []byte(source)
-	}
-	return ended(rows.AppendReply(nil, c.enc, r.Limits, err), c.enc)
+		b = ended(rows.AppendReply(nil, c.enc, r.Limits, err), c.enc)
+	})
+	return r.write(b)
 }
 
 // ended ends JSON with one newline, and CBOR with nothing.

@@ -30,6 +30,12 @@ type settings struct {
 	options        options
 }
 
+// The words that open a door.
+const (
+	serveWord = "serve"
+	pipeWord  = "pipe"
+)
+
 // The wires that --wire names.
 const (
 	familyWire = "family"
@@ -41,7 +47,7 @@ func doors(o options) []door {
 	s, p := &settings{options: o}, new(settings)
 	return []door{
 		{
-			word: "serve", with: s, run: serve,
+			word: serveWord, with: s, run: serve,
 			about: "Answer on a socket until SIGTERM or SIGINT.",
 			more: `Once the socket can be connected to, one line of JSON on stdout says where it is: {"event":"listening","at":PATH}.
 Nothing else is ever written there. A socket that a service manager passes (LISTEN_FDS) is served in place of one of ours.
@@ -60,7 +66,7 @@ exit: 0 after a stop in order; 1 nothing could be served, and stderr says why.`,
 			}, both...),
 		},
 		{
-			word: "pipe", with: p, run: servePipe,
+			word: pipeWord, with: p, run: servePipe,
 			about: "Answer on stdin and stdout, one JSON object a line, until stdin ends.",
 			more: `SIGTERM and SIGINT are the end of stdin too.
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/kith-wire/kith/shape"
@@ -56,18 +57,31 @@ func Run(p Program, args []string, opts ...Option) int {
 	for _, opt := range opts {
 		opt(&o)
 	}
-	// Not ignored, which children would inherit: a write to a stderr that nobody reads fails, like one to any other pipe.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	if stdio.Breaks(stdio.Stderr) {
+		// Not ignored, which children would inherit: a write to a stderr that nobody reads fails, like one to any other pipe.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	}
+	if d := doorOf(p, args, o); d != nil {
+		return d.open(p, args)
+	}
+	return argv.Run(context.Background(), p, argv.Options{Name: p.Name(), Args: args})
+}
+
+// doorOf returns the door that the command line opens, nil where it is a call.
+func doorOf(p Program, args []string, o options) *door {
+	if !slices.Contains(args, serveWord) && !slices.Contains(args, pipeWord) { // a call must not pay for the flags of the doors
+		return nil
+	}
 	words := wordsOf(args)
 	if len(words) > 1 && words[0] == "help" {
 		words = words[1:]
 	}
 	for _, d := range doors(o) {
 		if len(words) > 0 && d.word == words[0] && advertised(p, d.word) {
-			return d.open(p, args)
+			return &d
 		}
 	}
-	return argv.Run(context.Background(), p, argv.Options{Name: p.Name(), Args: args})
+	return nil
 }
 
 // advertised reports whether the program says that it has the word. One that does not answer verbs says nothing, and has both.

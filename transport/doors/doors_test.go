@@ -226,11 +226,20 @@ func TestNobodyReadsStderr(t *testing.T) {
 	}
 	unread.Close()
 	defer w.Close()
-	for _, args := range [][]string{{"log"}, {"print"}, {"panic"}} {
-		cmd := reexec.Command(t, "prog", args...)
-		cmd.Stderr = w
-		if r := reexec.Wait(t, cmd); r.Status != 0 || !strings.HasPrefix(r.Out, `{"ok":`) {
-			t.Errorf("%q: exit %d, %q", args, r.Status, r.Out)
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	syscall.Close(pair[0])
+	socket := os.NewFile(uintptr(pair[1]), "socket")
+	defer socket.Close()
+	for _, stderr := range []*os.File{w, socket} {
+		for _, args := range [][]string{{"log"}, {"print"}, {"panic"}} {
+			cmd := reexec.Command(t, "prog", args...)
+			cmd.Stderr = stderr
+			if r := reexec.Wait(t, cmd); r.Status != 0 || !strings.HasPrefix(r.Out, `{"ok":`) {
+				t.Errorf("%q, %s: exit %d, %q", args, stderr.Name(), r.Status, r.Out)
+			}
 		}
 	}
 	cmd := reexec.Command(t, "prog", "pipe")

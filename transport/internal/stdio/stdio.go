@@ -13,8 +13,22 @@ import (
 // FD is a descriptor that is written to and read from until all is done, O_NONBLOCK or not. It is not closed by anybody.
 type FD int
 
-// Stdin is what the program inherited as its standard input.
-const Stdin FD = 0
+// What the program inherited: its standard input, and its standard error, where people read.
+const (
+	Stdin  FD = 0
+	Stderr FD = 2
+)
+
+// Breaks reports whether a write to the descriptor can fail because nobody reads any more: of what a program inherits that is a pipe
+// or a socket. What cannot be looked at may.
+func Breaks(fd FD) bool {
+	var info unix.Stat_t
+	if err := unix.Fstat(int(fd), &info); err != nil {
+		return true
+	}
+	kind := info.Mode & unix.S_IFMT
+	return kind == unix.S_IFIFO || kind == unix.S_IFSOCK
+}
 
 // Guard takes standard output for the wire: from now on descriptor 1 is standard error, so that a stray print, a child's too,
 // cannot get into a message, and what Guard returns is where messages go (ARGV-5). That is a descriptor of its own, which no
