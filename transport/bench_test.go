@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -139,75 +140,164 @@ func rawEcho(b *testing.B, path string) func() {
 	}
 	b.Cleanup(func() { c.Close() })
 	request, buf := echoRequest(shape.JSON), make([]byte, 4096)
-	return func() {
-		if _, err := c.Write(request); err != nil {
-			b.Fatal(err)
-		}
-		if _, err := c.Read(buf); err != nil {
-			b.Fatal(err)
-		}
+	return func() { rawTrip(b, c, request, buf) }
+}
+
+func rawTrip(b *testing.B, c net.Conn, request, buf []byte) {
+	if _, err := c.Write(request); err != nil {
+		b.Error(err)
+	}
+	if _, err := c.Read(buf); err != nil {
+		b.Error(err)
 	}
 }
 
-// kithEcho returns one typed call.
-func kithEcho(b *testing.B, path string, enc shape.Encoding) func() {
+// rawDial returns a connection with one round trip.
+func rawDial(b *testing.B, path string) func() {
+	request, buf := echoRequest(shape.JSON), make([]byte, 4096)
+	return func() {
+		c, err := net.Dial("unix", path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		rawTrip(b, c, request, buf)
+		c.Close()
+	}
+}
+
+func dialKith(b *testing.B, path string, enc shape.Encoding) *transport.Peer {
 	p, err := socket.Dial(context.Background(), path, transport.Config{Encoding: enc})
 	if err != nil {
 		b.Fatal(err)
 	}
+	return p
+}
+
+// kithEcho returns one typed call.
+func kithEcho(b *testing.B, path string, enc shape.Encoding) func() {
+	p := dialKith(b, path, enc)
 	b.Cleanup(func() { p.Close() })
+	return func() { kithTrip(b, p) }
+}
+
+func kithTrip(b *testing.B, p *transport.Peer) {
+	rows, err := transport.Call[Said](context.Background(), p, "echo", echoText)
+	if err != nil || len(rows) != 1 || rows[0].Text != echoText {
+		b.Errorf("%v, %v", rows, err)
+	}
+}
+
+// kithDial returns a connection with one typed call.
+func kithDial(b *testing.B, path string, enc shape.Encoding) func() {
 	return func() {
-		rows, err := transport.Call[Said](context.Background(), p, "echo", echoText)
-		if err != nil || len(rows) != 1 || rows[0].Text != echoText {
-			b.Fatalf("%v, %v", rows, err)
-		}
+		p := dialKith(b, path, enc)
+		kithTrip(b, p)
+		p.Close()
 	}
 }
 
 // BenchmarkEcho is one typed call after another between two processes, and the same bytes without kith.
 func BenchmarkEcho(b *testing.B) {
 	raw, kith := startServer(b, "raw"), startServer(b, "kith")
-	for _, c := range []struct {
-		name string
-		once func()
-	}{
+	for _, c := range []contender{
 		{"peer=raw", rawEcho(b, raw)},
 		{"peer=kith/enc=json", kithEcho(b, kith, shape.JSON)},
 		{"peer=kith/enc=cbor", kithEcho(b, kith, shape.CBOR)},
 	} {
-		b.Run(c.name, func(b *testing.B) {
+		b.Run(c.name, c.bench)
+	}
+}
+
+// BenchmarkDial is a connection with one call, opened and closed.
+func BenchmarkDial(b *testing.B) {
+	raw, kith := startServer(b, "raw"), startServer(b, "kith")
+	for _, c := range []contender{{"peer=raw", rawDial(b, raw)}, {"peer=kith", kithDial(b, kith, shape.JSON)}} {
+		b.Run(c.name, c.bench)
+	}
+}
+
+// BenchmarkSharing is so many callers on one connection.
+func BenchmarkSharing(b *testing.B) {
+	kith := startServer(b, "kith")
+	for _, callers := range []int{1, 16, 64} {
+		once := kithEcho(b, kith, shape.JSON)
+		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
 			b.ReportAllocs()
-			for b.Loop() {
-				c.once()
-			}
+			together(b.N, callers, func(int) { once() })
 		})
 	}
 }
 
-// BenchmarkEchoAgainstRaw takes turns, so that a machine whose speed drifts drifts for all: one operation is a round of slices,
-// and what counts is the median of the rounds' ratios.
-func BenchmarkEchoAgainstRaw(b *testing.B) {
-	const slice = 300
-	raw, kith := startServer(b, "raw"), startServer(b, "kith")
-	contenders := []func(){rawEcho(b, raw), kithEcho(b, kith, shape.JSON), kithEcho(b, kith, shape.CBOR)}
-	var json, cbor []float64
-	for round := 0; b.Loop(); round++ {
-		var took [3]time.Duration
-		for i := range contenders {
-			if round%2 == 1 {
-				i = len(contenders) - 1 - i
-			}
-			start := time.Now()
-			for range slice {
-				contenders[i]()
-			}
-			took[i] = time.Since(start)
-		}
-		json = append(json, float64(took[1])/float64(took[0]))
-		cbor = append(cbor, float64(took[2])/float64(took[0]))
+type contender struct {
+	name string
+	once func()
+}
+
+func (c contender) bench(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		c.once()
 	}
-	b.ReportMetric(median(json), "json-x-raw")
-	b.ReportMetric(median(cbor), "cbor-x-raw")
+}
+
+// together has n operations done by so many at a time.
+func together(n, at int, once func(who int)) {
+	var done sync.WaitGroup
+	for who := range at {
+		done.Go(func() {
+			for i := who; i < n; i += at {
+				once(who)
+			}
+		})
+	}
+	done.Wait()
+}
+
+// BenchmarkAgainstRaw takes turns, so that a machine whose speed drifts drifts for all: one operation is a round of slices,
+// and what counts is the median of the rounds' ratios.
+func BenchmarkAgainstRaw(b *testing.B) {
+	raw, kith := startServer(b, "raw"), startServer(b, "kith")
+	const many = 16
+	var rawMany, kithMany [many]func()
+	for i := range many {
+		rawMany[i], kithMany[i] = rawEcho(b, raw), kithEcho(b, kith, shape.JSON)
+	}
+	for _, c := range []struct {
+		name      string
+		slice     int
+		raw, kith func(n int)
+	}{
+		{"measure=echo/enc=json", 300, inTurn(rawEcho(b, raw)), inTurn(kithEcho(b, kith, shape.JSON))},
+		{"measure=echo/enc=cbor", 300, inTurn(rawEcho(b, raw)), inTurn(kithEcho(b, kith, shape.CBOR))},
+		{"measure=parties", 1000, func(n int) { together(n, many, func(i int) { rawMany[i]() }) },
+			func(n int) { together(n, many, func(i int) { kithMany[i]() }) }},
+		{"measure=dial", 100, inTurn(rawDial(b, raw)), inTurn(kithDial(b, kith, shape.JSON))},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			var ratios []float64
+			for b.Loop() {
+				rawTook := took(c.raw, c.slice)
+				ratios = append(ratios, float64(took(c.kith, c.slice))/float64(rawTook))
+			}
+			b.ReportMetric(median(ratios), "x-raw")
+		})
+	}
+}
+
+// inTurn does an operation n times.
+func inTurn(once func()) func(int) {
+	return func(n int) {
+		for range n {
+			once()
+		}
+	}
+}
+
+func took(do func(int), n int) time.Duration {
+	start := time.Now()
+	do(n)
+	return time.Since(start)
 }
 
 func median(v []float64) float64 {

@@ -3,6 +3,8 @@ package transport
 import (
 	"context"
 	"errors"
+	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/kith-wire/kith/shape"
@@ -146,6 +148,11 @@ func (p *Peer) wait(w *waiter, b []byte, inside bool) {
 	p.calls.bytes += w.size
 	w.sent = true
 	p.write.append(b)
+	if len(p.calls.out) > 1 { // others call as well: their bytes go in one write
+		p.mu.Unlock()
+		runtime.Gosched()
+		p.mu.Lock()
+	}
 	p.flush()
 	for !w.done {
 		p.leadOrWait(w.wake)
@@ -207,7 +214,7 @@ func (p *Peer) enqueue(w *waiter) bool {
 		if w.done {
 			return false
 		}
-		p.calls.queue = p.calls.queue[1:]
+		p.calls.queue = slices.Delete(p.calls.queue, 0, 1)
 		p.wakeQueue()
 	}
 	if !p.calls.waiting() && p.canLead() && !p.read.ending {
@@ -251,8 +258,7 @@ func (p *Peer) reply(it *item) {
 		return
 	}
 	w := p.calls.out[0]
-	p.calls.out[0] = nil
-	p.calls.out = p.calls.out[1:]
+	p.calls.out = slices.Delete(p.calls.out, 0, 1) // at most callsOut, and the room is used again
 	p.calls.bytes -= w.size
 	if w.done { // its caller has gone; only its place was left
 		it.from.Release()
@@ -317,8 +323,11 @@ var yes, _ = shape.Limits{}.Value([]byte("true"), shape.JSON)
 // isWithin reports whether a call says that it was made from inside a handler (CLIENT-6).
 func isWithin(call shape.Call) bool {
 	value := call.More.Get("within")
+	if value.IsZero() {
+		return false
+	}
 	var within bool
-	return !value.IsZero() && value.Decode(&within) == nil && within
+	return value.Decode(&within) == nil && within
 }
 
 // Call calls a verb with Go values as its arguments and reads each row of the reply into a Row. The error is a

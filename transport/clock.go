@@ -18,6 +18,8 @@ type clockState struct {
 const (
 	tickMin = 2 * time.Millisecond
 	tickMax = 250 * time.Millisecond
+
+	restAfter = 250 * time.Millisecond // a connection that serves nothing gives back what it does not need
 )
 
 // tickLen is an eighth of the shortest limit.
@@ -52,9 +54,41 @@ func (p *Peer) onTick() {
 	if p.ended {
 		return
 	}
-	if p.sweep() {
+	if p.sweep() || p.mayRest() {
 		p.watchClock()
 	}
+}
+
+// mayRest wakes the serve loop of a connection that has served nothing for restAfter, so that it rests; it reports whether that time
+// is still to come. mu is held.
+func (p *Peer) mayRest() bool {
+	switch {
+	case p.cfg.Handler == nil || p.serving.rest != awake || p.read.started || !p.read.byServe:
+		return false
+	case time.Duration(p.clock.now-p.serving.since-1)*p.tickLen() < restAfter:
+		return true
+	}
+	p.serving.rest = resting
+	p.str.Interrupt()
+	return false
+}
+
+// rest gives back what an idle connection does without: buffers, timers, and the stack that its handlers have needed, by going on
+// in a new goroutine, which begins with a small one. mu is held, and the serve loop has the lead.
+func (p *Peer) rest() next {
+	if p.serving.rest != resting {
+		return reads
+	}
+	w := &p.write
+	if p.clock.running || p.serving.defers || w.busy || w.backlog() > 0 || p.calls.waiting() || p.inbox.len() > 0 { // not idle after all
+		p.serving.rest = awake
+		return reads
+	}
+	p.serving.rest = rested
+	p.tick, p.hurry, p.batch, p.inbox, p.calls.out = nil, nil, nil, inbox{}, nil
+	w.out, w.spare, w.held, p.serving.reply = nil, nil, nil, nil
+	go p.serve()
+	return moves
 }
 
 // over reports whether a limit has passed since a tick.

@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -141,6 +142,34 @@ func TestContextEndsTheConnection(t *testing.T) {
 		<-p.Done()
 		if !errors.Is(p.Err(), context.Canceled) {
 			t.Errorf("ended with %v", p.Err())
+		}
+	})
+}
+
+// A connection that serves nothing for a while rests: it holds no buffer and its clock stands still. The next call wakes it, and it
+// may rest again; one that rests ends like any other.
+func TestIdleRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var there HandlerFunc = func(context.Context, shape.Call) (shape.Rows, error) { return shape.RowsOf("there"), nil }
+		p, raw := pipe(Config{Handler: there}, Lines)
+		for range 3 {
+			io.WriteString(raw, `{"call":"hello"}`+"\n")
+			var reply [256]byte
+			if n, err := raw.Read(reply[:]); err != nil || !strings.Contains(string(reply[:n]), `["there"]`) {
+				t.Fatalf("%s, %v", reply[:n], err)
+			}
+			time.Sleep(4 * restAfter)
+			synctest.Wait()
+			p.mu.Lock()
+			if p.serving.rest != rested || p.clock.running || p.tick != nil || p.batch != nil || p.inbox.items != nil || p.write.spare != nil {
+				t.Errorf("it holds on: rest %d, clock %+v, tick %v, batch %v, spare %v", p.serving.rest, p.clock, p.tick, p.batch, p.write.spare)
+			}
+			p.mu.Unlock()
+		}
+		raw.CloseWrite()
+		<-p.Done()
+		if p.Err() != nil {
+			t.Error(p.Err())
 		}
 	})
 }

@@ -72,7 +72,7 @@ func ExamplePeer_Emit() {
 	_, err := peer.Call(context.Background(), shape.Call{Verb: "watch"})
 	fmt.Println("replied", err)
 	<-done
-	// Output:
+	// Unordered output:
 	// replied <nil>
 	// tick 1
 }

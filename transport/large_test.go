@@ -32,8 +32,9 @@ func BenchmarkLarge(b *testing.B) {
 	verbs.Add(set, "blob", "for the benchmark", func(context.Context, struct{}) ([]string, error) { return []string{text}, nil })
 	verbs.Add(set, "list", "for the benchmark", func(context.Context, struct{}) ([]largeRow, error) { return rows, nil })
 	for _, enc := range []shape.Encoding{shape.JSON, shape.CBOR} {
-		fds, _ := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
+		fds, _ := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 		for _, fd := range fds {
+			unix.SetNonblock(fd, true)
 			unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, 1<<20)
 		}
 		conn := func(fd int) net.Conn {

@@ -33,8 +33,10 @@ type Peer struct {
 	write   writeState
 	serving serveState
 	clock   clockState
-	ended   bool  // nothing moves any more
-	err     error // why: the first cause
+	pidfd   *os.File // once somebody has asked
+	parts   int      // the descriptor and the serve loop, as long as they are there
+	ended   bool     // nothing moves any more
+	err     error    // why: the first cause
 }
 
 // Connect makes a connection of a stream of bytes, which is its to close. A connection of package net is read and written best;
@@ -54,12 +56,16 @@ func Connect(ctx context.Context, rw io.ReadWriteCloser, f Framing, cfg Config) 
 	if f == Lines {
 		cfg.Encoding = shape.JSON
 	}
-	p := &Peer{cfg: cfg, framing: f, str: stream.Of(rw), done: make(chan struct{})}
+	p := &Peer{cfg: cfg, framing: f, str: stream.Of(rw), done: make(chan struct{}), parts: 1}
+	p.serving.wake.L = &p.mu
+	if cfg.Handler != nil {
+		p.parts++
+		p.read.leading, p.read.byServe = true, true
+	}
 	p.in = frame.NewInput(p.kind(), cfg.Limits.Frame)
 	p.write.enc = cfg.Encoding
 	p.start(ctx)
 	if cfg.Handler != nil {
-		p.serving.wake = make(chan struct{}, 1)
 		go p.serve()
 	}
 	return p
@@ -70,7 +76,7 @@ func (p *Peer) kind() frame.Kind { return frame.Kind(p.framing) }
 // Alone makes the peer of a program that only asks, and has no way back: its Call and Emit are refused. It ends with ctx and with
 // Close. An adapter makes one of whoever it answers by a wire of its own.
 func Alone(ctx context.Context, cfg Config) *Peer {
-	p := &Peer{cfg: cfg, done: make(chan struct{})}
+	p := &Peer{cfg: cfg, done: make(chan struct{}), parts: 1}
 	p.start(ctx)
 	return p
 }
@@ -136,16 +142,21 @@ func (p *Peer) Cred() (Cred, bool) {
 
 // PIDFD returns a descriptor of the peer's process, good as long as the connection is; false where there is none.
 func (p *Peer) PIDFD() (int, bool) {
-	if p.cfg.PIDFD == nil {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pidfd == nil && p.cfg.PIDFD != nil && p.parts > 0 {
+		p.pidfd = p.cfg.PIDFD()
+	}
+	if p.pidfd == nil {
 		return 0, false
 	}
-	return int(p.cfg.PIDFD.Fd()), true
+	return int(p.pidfd.Fd()), true
 }
 
 // Name returns the peer's name as errors give it.
 func (p *Peer) Name() string { return p.cfg.Name }
 
-// Done is closed when the connection has ended and no handler of it runs any more.
+// Done is closed when the connection has ended, its descriptor is closed and no handler of it runs any more.
 func (p *Peer) Done() <-chan struct{} { return p.done }
 
 // Err returns why the connection ended: nil before that, and after a clean end of input with every call answered.
@@ -157,7 +168,12 @@ func (p *Peer) Err() error {
 
 // Close closes the connection and returns at once. Whatever waits fails.
 func (p *Peer) Close() error {
-	p.fail(errClosed)
+	p.mu.Lock()
+	ended := p.end(errClosed)
+	p.mu.Unlock()
+	if ended {
+		p.shut()
+	}
 	return nil
 }
 
@@ -189,36 +205,55 @@ func (p *Peer) fail(cause error) {
 	p.failLocked(cause)
 }
 
-// failLocked wakes everyone and closes the descriptor elsewhere, so that it returns at once.
+// failLocked ends the connection and closes the descriptor elsewhere, so that nothing is closed with mu held.
 func (p *Peer) failLocked(cause error) {
+	if p.end(cause) {
+		go p.shut()
+	}
+}
+
+// end wakes everyone; it reports whether the connection has just ended, and is to be shut without mu. mu is held.
+func (p *Peer) end(cause error) bool {
 	if p.ended {
-		return
+		return false
 	}
 	p.ended, p.err = true, cause
+	if p.tick != nil {
+		p.tick.Stop()
+	}
 	p.failCalls(cause)
 	p.inbox.clear()
 	p.wakeServe()
 	p.write.wakeFlushers()
-	go p.shut()
+	return true
 }
 
-// shut gives back what the connection holds.
+// shut gives back what the connection holds. It is called without mu.
 func (p *Peer) shut() {
 	p.cancel()
 	if p.str != nil {
 		p.str.Close()
 	}
-	if p.cfg.Handler == nil || p.str == nil {
-		p.release()
-	}
+	p.leave()
 }
 
-// release is the last thing that happens to a connection.
-func (p *Peer) release() {
-	if p.cfg.PIDFD != nil {
-		p.cfg.PIDFD.Close()
+// leave is called once the descriptor is closed, and once the serve loop has ended; the last one ends the connection for good.
+func (p *Peer) leave() {
+	p.mu.Lock()
+	p.parts--
+	last := p.parts == 0
+	if last && p.pidfd != nil {
+		p.pidfd.Close()
+		p.pidfd = nil
+	}
+	p.mu.Unlock()
+	if !last {
+		return
 	}
 	close(p.done)
+	if p.cfg.Ended != nil {
+		p.cfg.Ended()
+	}
 }
 
 // log tells the log what nobody can be answered.

@@ -42,12 +42,18 @@ func (p *Peer) lead() {
 	p.read.leading = true
 	ending := p.read.ending
 	p.mu.Unlock()
-	var err error
 	if ending {
-		err = p.takeRest()
-	} else {
-		err = p.readOnce()
+		p.handOut(p.takeRest())
+		return
 	}
+	p.took(p.str.ReadNext(&p.in))
+}
+
+// took cuts what a read of the leader brought, and hands it out. It takes mu.
+func (p *Peer) took(n int, err error) {
+	p.in.Took(n)
+	p.cut()
+	p.in.NoRead()
 	p.handOut(err)
 }
 
@@ -60,22 +66,12 @@ func (p *Peer) peek() {
 	p.handOut(err)
 }
 
-// readOnce waits for one read's worth and cuts it. The leader calls it without mu.
-func (p *Peer) readOnce() error {
-	n, err := p.str.ReadNext(&p.in)
-	p.in.Took(n)
-	p.cut()
-	return err
-}
-
 // tryOnce takes what one read finds now.
 func (p *Peer) tryOnce() (int, error) {
 	n, err := p.str.TryRead(p.in.Room())
 	p.in.Took(n)
 	p.cut()
-	if n == 0 {
-		p.in.NoRead()
-	}
+	p.in.NoRead()
 	return n, err
 }
 

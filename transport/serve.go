@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/kith-wire/kith/shape"
@@ -14,33 +15,71 @@ import (
 // serveState is the serving side. Its field of the Peer is guarded by mu, but for reply and large, which
 // are the serve loop's.
 type serveState struct {
-	wake   chan struct{}
-	call   bool // a call is being served
-	event  bool // an event is
-	within bool // the call was made from inside a handler
-	since  int  // tick it began
+	wake   sync.Cond // with mu: look again
+	call   bool      // a call is being served
+	event  bool      // an event is
+	within bool      // the call was made from inside a handler
+	since  int       // tick it began
 	reply  []byte
 	large  int  // bytes of the last reply, where it was large: the next one may be
 	defers bool // hurry runs: a reply waits for company
+	rest   rest
+	shuts  bool // the serve loop ended the connection, and is to shut it
 }
+
+// rest is how far an idle connection has come on its way to hold as little as it can.
+type rest uint8
+
+const (
+	awake   rest = iota // it has served, or has just begun
+	resting             // it is to rest: the serve loop is woken for that
+	rested
+)
 
 // companyWait is how long a finished reply waits, at most, for those of calls that are already here.
 const companyWait = 200 * time.Microsecond
 
 // One message's way through a served connection:
 //
-//	serve ─ lead ─ readOnce ─ cut ─ itemOf      bytes to messages, by whoever leads
+//	serve ─ took ─ cut ─ itemOf                 bytes to messages, by whoever leads: the serve loop or lead
 //	      │      └ handOut ─ dispatch           replies to callers, the rest to the inbox
-//	      ├ serveItem ─ answer ─ Handler        without mu and without the lead: a handler may call back
-//	      │           └ flush ─ pump            the reply, and what waits behind it
-//	      └ finish                              end of input, everything answered and written
+//	      └ work ─ serveItem ─ answer ─ Handler without mu and without the lead: a handler may call back
+//	             │           └ flush ─ pump     the reply, and what waits behind it
+//	             └ finish                       end of input, everything answered and written
 //
-// serve is the loop of a connection with a handler.
+// serve is the loop of a connection with a handler, and begins with the lead. It waits for bytes with next to nothing on its
+// stack, so that an idle connection needs no more than the least that a goroutine has.
 func (p *Peer) serve() {
-	defer p.release()
-	defer p.fail(shape.Failed.Errorf("a handler ended its goroutine")) // says nothing unless the loop did not end by itself
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	next := over
+	defer func() {
+		if next == over {
+			p.fail(errGoexit) // says nothing where the loop ended by itself
+			p.leave()
+		}
+	}()
+	for {
+		n, err := p.str.ReadNext(&p.in)
+		next = over // should a handler end the goroutine
+		if next = p.work(n, err); next != reads {
+			return
+		}
+	}
+}
+
+var errGoexit = shape.Failed.Errorf("a handler ended its goroutine")
+
+// next is what a serve loop does once there is no more work.
+type next uint8
+
+const (
+	over  next = iota // the connection has ended
+	reads             // it has the lead, and reads
+	moves             // another goroutine goes on
+)
+
+// work does what there is to do after a read, until there is nothing but to read again.
+func (p *Peer) work(n int, err error) next {
+	p.took(n, err)
 	for !p.ended {
 		switch {
 		case p.inbox.len() > 0 && p.write.backlog() <= repliesOut:
@@ -49,15 +88,23 @@ func (p *Peer) serve() {
 			p.finish(p.read.endCause)
 		case len(p.write.out) > 0 && !p.write.busy:
 			p.flush()
-		case p.canLead():
-			p.read.byServe = true
+		case p.canLead() && p.read.ending:
 			p.lead()
-		default:
+		case p.canLead():
+			p.read.leading, p.read.byServe = true, true
+			next := p.rest()
 			p.mu.Unlock()
-			<-p.serving.wake
-			p.mu.Lock()
+			return next
+		default:
+			p.serving.wake.Wait()
 		}
 	}
+	shuts := p.serving.shuts
+	p.mu.Unlock()
+	if shuts {
+		p.shut()
+	}
+	return over
 }
 
 // finish ends the connection once everything has been written. mu is held.
@@ -71,7 +118,11 @@ func (p *Peer) finish(cause error) {
 		}
 		return
 	}
-	p.failLocked(cause)
+	if p.cfg.Handler == nil {
+		p.failLocked(cause)
+	} else {
+		p.serving.shuts = p.end(cause)
+	}
 }
 
 // finishLater waits for the pump where no serve loop does.
@@ -81,12 +132,7 @@ func (p *Peer) finishLater(cause error) {
 }
 
 func (p *Peer) wakeServe() {
-	if p.serving.wake != nil {
-		select {
-		case p.serving.wake <- struct{}{}:
-		default:
-		}
-	}
+	p.serving.wake.Signal()
 }
 
 // wakeNext tells whoever should read now to look: the oldest caller that waits, else the serve loop. mu is held.
@@ -106,6 +152,7 @@ func (p *Peer) wakeNext() {
 
 // serveItem answers one message that was read. mu is held, and not while the handler works.
 func (p *Peer) serveItem(it item) {
+	p.serving.rest = awake
 	switch {
 	case it.bad != nil:
 		p.write.append(p.appendReply(nil, it.msg.Encoding, shape.Rows{}, it.bad))

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"time"
 )
 
 var memoryMeasures = []measure{
@@ -92,6 +93,7 @@ func runIdle(s slice) ([]float64, error) {
 
 // restingSet returns the KiB a server has resident after it was asked to rest.
 func restingSet(control string) (int, error) {
+	time.Sleep(time.Second) // a connection that has just been used is not idle
 	st, err := ask(control, "rest")
 	if err != nil {
 		return 0, err

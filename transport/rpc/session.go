@@ -28,8 +28,7 @@ type session struct {
 	conn net.Conn
 	str  stream.Stream
 	peer *transport.Peer // whom handlers find in their context
-	done chan struct{}
-	in   frame.Input // the leader's
+	in   frame.Input     // the leader's
 
 	idle, stall, gone timeout
 
@@ -65,22 +64,20 @@ const goneTick = 250 * time.Millisecond
 
 func serve(ctx context.Context, conn net.Conn, o Options, cfg transport.Config) *session {
 	o.check()
-	s := &session{opts: o, cfg: cfg, conn: conn, str: stream.Of(conn), done: make(chan struct{}), flying: map[uint64]struct{}{}, workers: 1}
+	s := &session{opts: o, cfg: cfg, conn: conn, str: stream.Of(conn), flying: map[uint64]struct{}{}, workers: 1}
 	s.in = frame.NewInput(frame.LittleEndian, cfg.Limits.Frame)
 	s.changed.L = &s.mu
 	s.out = outbox{mu: &s.mu, str: s.str, stall: cfg.Stall, failed: func(error) { s.fail() }, moved: s.settled}
 	s.idle = timeout{after: o.Idle, do: s.drop}
 	s.stall = timeout{after: cfg.Stall, do: s.stalled}
 	s.gone = timeout{after: goneTick, do: s.lookGone}
+	cfg.Ended = nil // the session ends after its peer
 	s.peer = transport.Alone(ctx, cfg)
 	context.AfterFunc(s.peer.Context(), s.contextEnded)
 	s.idle.start()
 	go s.lead()
 	return s
 }
-
-// Done implements [socket.Session].
-func (s *session) Done() <-chan struct{} { return s.done }
 
 // Close implements [socket.Session]: it ends the session now.
 func (s *session) Close() error {
@@ -154,7 +151,9 @@ func (s *session) fail() {
 func (s *session) leave(n int) {
 	if s.workers -= n; s.workers == 0 && s.released {
 		s.released = false
-		close(s.done)
+		if s.cfg.Ended != nil {
+			go s.cfg.Ended() // mu is held
+		}
 	}
 }
 

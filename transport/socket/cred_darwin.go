@@ -9,7 +9,7 @@ import (
 	"github.com/kith-wire/kith/transport"
 )
 
-func credOf(fd int) (transport.Cred, error) {
+func peerCred(fd int) (transport.Cred, error) {
 	c, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
 	if err != nil {
 		return transport.Cred{}, os.NewSyscallError("getsockopt LOCAL_PEERCRED", err)

@@ -11,8 +11,8 @@ import (
 
 const solLocal = 0 // the level of a Unix socket's own options
 
-// credOf leaves the process out: the kernel's answer holds it where x/sys cannot read it.
-func credOf(fd int) (transport.Cred, error) {
+// peerCred leaves the process out: the kernel's answer holds it where x/sys cannot read it.
+func peerCred(fd int) (transport.Cred, error) {
 	c, err := unix.GetsockoptXucred(fd, solLocal, unix.LOCAL_PEERCRED)
 	if err != nil {
 		return transport.Cred{}, os.NewSyscallError("getsockopt LOCAL_PEERCRED", err)

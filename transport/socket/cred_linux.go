@@ -10,7 +10,7 @@ import (
 	"github.com/kith-wire/kith/transport"
 )
 
-func credOf(fd int) (transport.Cred, error) {
+func peerCred(fd int) (transport.Cred, error) {
 	c, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
 		return transport.Cred{}, os.NewSyscallError("getsockopt SO_PEERCRED", err)
@@ -22,7 +22,8 @@ func credOf(fd int) (transport.Cred, error) {
 }
 
 // pidfdOf returns a descriptor of the peer's process, nil where there is none: the kernel is older than 6.5, the process has
-// been waited for, or no descriptor is free.
+// been waited for, or no descriptor is free. The socket itself holds on to the process that connected, so that it is never another
+// one, whenever it is asked.
 func pidfdOf(conn *net.UnixConn) *os.File {
 	raw, err := conn.SyscallConn()
 	if err != nil {

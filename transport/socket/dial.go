@@ -39,18 +39,12 @@ func DialConn(ctx context.Context, path string, cfg transport.Config) (*net.Unix
 	if err := checkPath(path); err != nil {
 		return nil, cfg, dialError(cfg.Name, path, shape.Unavailable.Errorf("%w", err))
 	}
-	dialCtx := ctx
-	if _, has := ctx.Deadline(); !has {
-		var cancel context.CancelFunc
-		dialCtx, cancel = context.WithTimeout(ctx, dialTime)
-		defer cancel()
-	}
 	start := time.Now()
-	conn, err := connectInTurn(dialCtx, path)
+	conn, err := connectInTurn(ctx, path)
 	if err != nil {
 		return nil, cfg, dialError(cfg.Name, path, whyNot(ctx, err, time.Since(start)))
 	}
-	cred, err := prepare(conn)
+	cred, err := credOf(conn)
 	if err == nil && cfg.Cred == nil {
 		cfg.Cred = &cred
 	}
@@ -60,27 +54,32 @@ func DialConn(ctx context.Context, path string, cfg transport.Config) (*net.Unix
 
 // connectInTurn waits while the server has more callers than its queue holds: no byte has left, so it may try again.
 func connectInTurn(ctx context.Context, path string) (*net.UnixConn, error) {
-	for {
-		conn, err := connect(ctx, path)
-		if !errors.Is(err, unix.EAGAIN) {
-			return conn, err
-		}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	conn, err := connect(path)
+	if !errors.Is(err, unix.EAGAIN) {
+		return conn, err
+	}
+	if _, has := ctx.Deadline(); !has {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, dialTime)
+		defer cancel()
+	}
+	for errors.Is(err, unix.EAGAIN) {
 		select {
 		case <-ctx.Done():
 			return nil, err
 		case <-time.After(dialWait):
 		}
+		conn, err = connect(path)
 	}
+	return conn, err
 }
 
-// connect tries once.
-func connect(ctx context.Context, path string) (*net.UnixConn, error) {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", path)
-	if err != nil {
-		return nil, err
-	}
-	return conn.(*net.UnixConn), nil
+// connect tries once. That waits for nobody: the kernel connects at once, or says why it does not.
+func connect(path string) (*net.UnixConn, error) {
+	return net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
 }
 
 // whyNot words why nobody was reached.

@@ -44,10 +44,6 @@ func (o Options) withDefaults() Options {
 	if o.Grace <= 0 {
 		o.Grace = defaultGrace
 	}
-	if o.Allow == nil {
-		own := os.Geteuid()
-		o.Allow = func(c transport.Cred) bool { return c.UID == own }
-	}
 	if o.Wire == nil {
 		o.Wire = family{}
 	}

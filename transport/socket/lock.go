@@ -1,19 +1,14 @@
 package socket
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// probeTime bounds the connect that finds out whether somebody listens.
-const probeTime = time.Second
 
 // takeName makes the name of a socket ours: it returns the lock, which is ours as long as it is open, once nothing stands in the
 // way of a bind. Another server there is [unix.EADDRINUSE] (SOCK-3).
@@ -91,14 +86,12 @@ func clearStale(path string) error {
 	if before.Mode()&fs.ModeSocket == 0 {
 		return fmt.Errorf("%s is %s and not a socket: it is left as it is", path, kindOf(before))
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
-	defer cancel()
-	conn, err := connect(ctx, path)
+	conn, err := connect(path)
 	switch {
 	case err == nil:
 		conn.Close()
 		return taken(path, "somebody listens there")
-	case errors.Is(err, unix.EAGAIN) || errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.Is(err, unix.EAGAIN):
 		return taken(path, "somebody has it and accepts nobody now")
 	case errors.Is(err, unix.EPROTOTYPE):
 		return taken(path, "it is a socket of another kind")

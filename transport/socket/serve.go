@@ -2,8 +2,11 @@ package socket
 
 import (
 	"context"
-	"fmt"
+	"maps"
 	"net"
+	"os"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -22,6 +25,7 @@ const refusalTime = time.Second
 func (l *Listener) Serve(ctx context.Context) error {
 	s := &server{
 		opts:  l.opts,
+		own:   os.Geteuid(),
 		ctx:   context.WithoutCancel(ctx),
 		peers: map[Session]struct{}{},
 		idle:  make(chan struct{}),
@@ -42,6 +46,7 @@ func (l *Listener) Serve(ctx context.Context) error {
 // server is the connections of one Serve.
 type server struct {
 	opts Options
+	own  int             // our user
 	ctx  context.Context // of the connections: they end by end
 
 	mu     sync.Mutex
@@ -52,25 +57,31 @@ type server struct {
 	idle   chan struct{} // closed when ending and none is open
 }
 
-// take serves a caller, elsewhere: nobody who connects waits for another (SOCK-5).
+// take serves a caller. Nobody who connects waits for another (SOCK-5), so that a policy, which may take its time, is asked elsewhere.
 func (s *server) take(conn *net.UnixConn) {
 	s.mu.Lock()
 	s.open++
 	s.mu.Unlock()
-	go func() {
-		if !s.admit(conn) {
-			conn.Close()
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.left()
-		}
-	}()
+	if s.opts.Allow == nil {
+		s.admitOrClose(conn)
+	} else {
+		go s.admitOrClose(conn)
+	}
+}
+
+func (s *server) admitOrClose(conn *net.UnixConn) {
+	if !s.admit(conn) {
+		conn.Close()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.left()
+	}
 }
 
 // admit connects a caller who may be served. Who it is comes first: a stranger is told nothing at all (SOCK-4).
 func (s *server) admit(conn *net.UnixConn) bool {
-	cred, err := prepare(conn)
-	if err != nil || !s.opts.Allow(cred) {
+	cred, err := credOf(conn)
+	if err != nil || !s.allows(cred) {
 		return false
 	}
 	s.mu.Lock()
@@ -82,10 +93,10 @@ func (s *server) admit(conn *net.UnixConn) bool {
 	defer s.mu.Unlock()
 	s.served++
 	cfg := s.opts.Config
-	cfg.Door, cfg.Name = transport.Socket, fmt.Sprintf("pid %d", cred.PID)
-	cfg.Cred, cfg.PIDFD = &cred, pidfdOf(conn)
-	c := &caller{UnixConn: conn, server: s}
-	c.peer = s.opts.Wire.Serve(s.ctx, c, cfg)
+	c := &caller{conn: conn, server: s, cred: cred}
+	cfg.Door, cfg.Name, cfg.Cred = transport.Socket, "pid "+strconv.Itoa(cred.PID), &c.cred
+	cfg.PIDFD, cfg.Ended = c.pidfd, c.ended
+	c.peer = s.opts.Wire.Serve(s.ctx, conn, cfg)
 	s.peers[c.peer] = struct{}{}
 	if s.ending {
 		c.peer.End(nil)
@@ -93,30 +104,29 @@ func (s *server) admit(conn *net.UnixConn) bool {
 	return true
 }
 
-// caller is a connection that says when it is closed, so that an idle one costs no goroutine which waits for that.
+func (s *server) allows(cred transport.Cred) bool {
+	if s.opts.Allow == nil {
+		return cred.UID == s.own
+	}
+	return s.opts.Allow(cred)
+}
+
+// caller is a connection that is served.
 type caller struct {
-	*net.UnixConn
+	conn   *net.UnixConn
 	server *server
+	cred   transport.Cred
 	peer   Session // guarded by the server's mu
-	once   sync.Once
 }
 
-// Close is called by the peer.
-func (c *caller) Close() error {
-	defer c.once.Do(func() { go c.forget() })
-	return c.UnixConn.Close()
-}
+func (c *caller) pidfd() *os.File { return pidfdOf(c.conn) }
 
-// forget gives the caller's place back once its handler has ended, too.
-func (c *caller) forget() {
+// ended gives the caller's place back. Should it end before admit has stored it, mu is what it waits for.
+func (c *caller) ended() {
 	s := c.server
 	s.mu.Lock()
-	peer := c.peer // admit holds mu until it is set
-	s.mu.Unlock()
-	<-peer.Done()
-	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.peers, peer)
+	delete(s.peers, c.peer)
 	s.served--
 	s.left()
 }
@@ -156,10 +166,11 @@ func (s *server) end(deadline time.Time) {
 		return
 	}
 	s.mu.Lock()
-	for peer := range s.peers {
+	late := slices.Collect(maps.Keys(s.peers))
+	s.mu.Unlock()
+	for _, peer := range late { // without mu, which the end of one takes
 		peer.Close()
 	}
-	s.mu.Unlock()
 	s.wait(time.Until(deadline))
 }
 

@@ -20,7 +20,7 @@ import (
 )
 
 // serveHere serves in this process until the test ends, and checks how it ends.
-func serveHere(t *testing.T, l *Listener) {
+func serveHere(t testing.TB, l *Listener) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)

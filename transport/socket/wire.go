@@ -12,7 +12,9 @@ import (
 // Wire is what is spoken on a socket: path, lock, credentials, limits and shutdown are the same for each. The family wire is the
 // default; rpc.Options is the other one.
 type Wire interface {
-	// Serve serves one connection, which is its to close, and returns at once. cfg names the peer and says who it is.
+	// Serve serves one connection, which is its to close, and returns at once. cfg names the peer and says who it is. Once the
+	// connection is closed and no handler of it runs, cfg.Ended is called, perhaps by Close and never
+	// by Serve or End.
 	Serve(ctx context.Context, conn net.Conn, cfg transport.Config) Session
 	// Refuse is all that a caller is sent who is not served, and why says why.
 	Refuse(why error) []byte
@@ -24,8 +26,6 @@ type Session interface {
 	End(cause error)
 	// Close closes at once.
 	Close() error
-	// Done is closed once the connection has ended and no handler of it runs.
-	Done() <-chan struct{}
 }
 
 // family is the wire of calls, replies and events.

@@ -118,9 +118,9 @@ func (in *Input) want() int {
 	return have + 1
 }
 
-// NoRead implements stream.Room: an idle connection holds no buffer.
+// NoRead implements stream.Room: a connection of which everything has been cut into frames holds no buffer.
 func (in *Input) NoRead() {
-	if in.cur != nil && in.r == in.w && in.cur.refs.Load() == 1 {
+	if in.cur != nil && in.r == in.w {
 		in.drop()
 	}
 }

@@ -87,9 +87,14 @@ func (s Stock) addGoroutines() {
 		buf = make([]byte, 2*len(buf))
 		n = runtime.Stack(buf, true)
 	}
+	loops := 0
 	for stack := range bytes.SplitSeq(buf[:n], []byte("\n\n")) {
 		text := string(stack)
-		name, _, _ := strings.Cut(text, " [") // goroutine N: a number is never used twice
+		name, _, _ := strings.Cut(text, " [")                    // goroutine N: a number is never used twice
+		if strings.Contains(text, "/transport.(*Peer).serve(") { // it goes on in another goroutine once its connection is idle
+			loops++
+			name = fmt.Sprintf("serve loop %d", loops)
+		}
 		if !slices.ContainsFunc(lasting, func(part string) bool { return strings.Contains(text, part) }) {
 			s[name] = text
 		}
