@@ -49,12 +49,15 @@ func (e *encoder) close(hops int) {
 	e.hops = hops
 }
 
+// shortText is up to where the standard library's look at a text costs more than our own.
+const shortText = 64
+
 func (e *encoder) text(s string) error {
 	if e.enc == wire.JSON && wire.PlainStop(s, 0) == len(s) {
 		e.dst = append(append(append(e.dst, '"'), s...), '"')
 		return nil
 	}
-	if e.enc == wire.CBOR && wire.IsASCII(s) {
+	if e.enc == wire.CBOR && len(s) <= shortText && wire.IsASCII(s) {
 		e.dst = append(wire.AppendHead(e.dst, wire.MajorText, uint64(len(s))), s...)
 		return nil
 	}
