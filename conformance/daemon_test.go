@@ -201,7 +201,6 @@ func TestDaemonReproduce(t *testing.T) {
 		{"camel-case", "daemon/code", "UnknownMethod"},
 		{"big-endian", "daemon/little-endian", "\x00\x00\x00\\{"},
 		{"lists-taken", "daemon/not-a-map", "unknown_method"},
-		{"cap-less-one", "daemon/cap", "malformed_frame"},
 	} {
 		target, stop, err := startDaemon(prog, c.way)
 		if err != nil {
