@@ -21,6 +21,26 @@ type largeRow struct {
 	Text string `json:"text"`
 }
 
+// socketPair is two ends of one socket.
+func socketPair(t testing.TB) (near, far net.Conn) {
+	t.Helper()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := func(fd int) net.Conn {
+		unix.SetNonblock(fd, true)
+		f := os.NewFile(uintptr(fd), "socket")
+		defer f.Close()
+		c, err := net.FileConn(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	return conn(fds[0]), conn(fds[1])
+}
+
 // BenchmarkLarge moves a text of 1 MiB and a typed listing of 10,000 rows over a socket within one process.
 func BenchmarkLarge(b *testing.B) {
 	text := strings.Repeat("all plain text, of which there is a lot. ", 1<<20/41)
@@ -32,22 +52,9 @@ func BenchmarkLarge(b *testing.B) {
 	verbs.Add(set, "blob", "for the benchmark", func(context.Context, struct{}) ([]string, error) { return []string{text}, nil })
 	verbs.Add(set, "list", "for the benchmark", func(context.Context, struct{}) ([]largeRow, error) { return rows, nil })
 	for _, enc := range []shape.Encoding{shape.JSON, shape.CBOR} {
-		fds, _ := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
-		for _, fd := range fds {
-			unix.SetNonblock(fd, true)
-			unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, 1<<20)
-		}
-		conn := func(fd int) net.Conn {
-			f := os.NewFile(uintptr(fd), "socket")
-			c, err := net.FileConn(f)
-			if err != nil {
-				b.Fatal(err)
-			}
-			f.Close()
-			return c
-		}
-		served := transport.Connect(context.Background(), conn(fds[0]), transport.Lengths, transport.Config{Handler: set, Limits: shape.Limits{Frame: 4 << 20}})
-		c := transport.Connect(context.Background(), conn(fds[1]), transport.Lengths, transport.Config{Encoding: enc, Limits: shape.Limits{Frame: 4 << 20}})
+		near, far := socketPair(b)
+		served := transport.Connect(context.Background(), far, transport.Lengths, transport.Config{Handler: set, Limits: shape.Limits{Frame: 4 << 20}})
+		c := transport.Connect(context.Background(), near, transport.Lengths, transport.Config{Encoding: enc, Limits: shape.Limits{Frame: 4 << 20}})
 		b.Run("do=blob/enc="+enc.String(), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
