@@ -35,7 +35,10 @@ func kith(name, title string, enc shape.Encoding) contender {
 				return nil, err
 			}
 			p, err := pipe.Start(context.Background(), pipe.Command{Path: self, Args: []string{roleServe, name, "pipe", ""}})
-			return kithClient{p, p.Close}, err
+			if err != nil {
+				return nil, err
+			}
+			return kithClient{p.Peer, p.Close}, nil
 		},
 		local: map[string]func() (func() error, int){"scan": func() (func() error, int) { return kithScan(enc) }},
 	}
@@ -116,17 +119,17 @@ func kithOne[R any](c transport.Caller, verb string, args ...any) (one R, err er
 }
 
 func (c kithClient) Echo(text string) (string, error) {
-	s, err := kithOne[Said](c, "echo", text)
+	s, err := kithOne[Said](c.Caller, "echo", text)
 	return s.Text, err
 }
 
 func (c kithClient) Blob() (int, error) {
-	text, err := kithOne[string](c, "blob")
+	text, err := kithOne[string](c.Caller, "blob")
 	return len(text), err
 }
 
 func (c kithClient) List(n int) (int, string, error) {
-	rows, err := transport.Call[Row](context.Background(), c, "list", n)
+	rows, err := transport.Call[Row](context.Background(), c.Caller, "list", n)
 	if err != nil || len(rows) == 0 {
 		return 0, "", err
 	}

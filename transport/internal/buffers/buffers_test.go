@@ -30,9 +30,10 @@ func TestBuffers(t *testing.T) {
 		for range 2 * kept {
 			Put(make([]byte, 8<<20))
 		}
-		if len(free) > kept || held > most {
+		if mu.Lock(); len(free) > kept || held > most {
 			t.Errorf("%d buffers of %d bytes are held", len(free), held)
 		}
+		mu.Unlock()
 		time.Sleep(3 * rest)
 		synctest.Wait()
 		if mu.Lock(); len(free) > 0 || held > 0 {

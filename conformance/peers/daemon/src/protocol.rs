@@ -194,8 +194,15 @@ pub async fn read_frame<R: AsyncRead + Unpin>(reader: &mut R) -> Result<Vec<u8>,
     reader.read_exact(&mut prefix[first..]).await?;
     let length = u32::from_le_bytes(prefix) as usize;
     check_length(length)?;
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).await?;
+    // Memory follows the bytes that come, not those that were announced.
+    let mut body = Vec::new();
+    (&mut *reader)
+        .take(length as u64)
+        .read_to_end(&mut body)
+        .await?;
+    if body.len() < length {
+        return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
+    }
     Ok(body)
 }
 
