@@ -82,11 +82,20 @@ func parseResponse(b []byte, l shape.Limits) (res response, err error) {
 	if res.whole, err = object(b, l, "a response"); err != nil {
 		return res, err
 	}
-	m := res.whole.Members()
-	if res.id, err = idOf(m.Get("id")); err != nil {
+	var id, value, failed shape.Raw
+	for name, member := range res.whole.Members().All() { // once: a result may be large
+		switch name {
+		case "id":
+			id = member
+		case "result":
+			value = member
+		case "error":
+			failed = member
+		}
+	}
+	if res.id, err = idOf(id); err != nil {
 		return res, err
 	}
-	value, failed := m.Get("result"), m.Get("error")
 	switch {
 	case value.IsZero() && failed.IsZero():
 		return res, shape.Malformed.Errorf("a response holds one of result and error, and this one holds neither")

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kith-wire/kith/transport/internal/buffers"
 	"github.com/kith-wire/kith/transport/internal/stream"
 )
 
@@ -28,6 +29,21 @@ const (
 )
 
 func (o *outbox) backlog() int { return len(o.out) + o.flying }
+
+// add appends what is in b, or exchanges the buffers where that saves the copy of a large one; it returns a buffer to use again, which is
+// no large one. mu is held.
+func (o *outbox) add(b []byte) []byte {
+	if len(o.out) > 0 || cap(b) <= outKeep {
+		o.out = append(o.out, b...)
+	} else {
+		o.out, b = b, o.out
+	}
+	if cap(b) > outKeep {
+		buffers.Put(b)
+		return nil
+	}
+	return b[:0]
+}
 
 // flush writes what waits, unless somebody does. mu is held, and not while the kernel works.
 func (o *outbox) flush() {
@@ -64,6 +80,8 @@ func (o *outbox) keep(b []byte) {
 	o.busy, o.flying = false, 0
 	if cap(b) <= outKeep {
 		o.spare = b[:0]
+	} else {
+		buffers.Put(b)
 	}
 }
 

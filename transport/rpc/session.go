@@ -328,10 +328,8 @@ func (s *session) take(req request) bool {
 	if s.ended || s.taken { // by this handler: there was no other
 		return false
 	}
-	s.out.out = append(s.out.out, *buf...)
-	if cap(*buf) <= outKeep {
-		scratch.Put(buf)
-	}
+	*buf = s.out.add(*buf)
+	scratch.Put(buf)
 	leads := s.turn.n == mine
 	s.turn.working = s.turn.working && !leads
 	if !leads || len(s.out.out) > outKeep {
