@@ -97,7 +97,17 @@ func TestBrokenPeers(t *testing.T) {
 	if len(modes) < 40 {
 		t.Errorf("there are %d modes, and 40 is the least", len(modes))
 	}
-	reports := outcomes(t)
+	failed := judgeAll(t, modes, outcomes(t))
+	for _, c := range conformance.Checks() {
+		_, excused := uncaught[c.Name]
+		if failed[c.Name] == excused {
+			t.Errorf("%s: caught a peer: %v; said to catch none: %v", c.Name, failed[c.Name], excused)
+		}
+	}
+}
+
+// judgeAll holds the report of each mode against what the mode says, and returns the checks that caught one as they must.
+func judgeAll(t *testing.T, modes []mode, reports []chan conformance.Report) map[string]bool {
 	failed := map[string]bool{}
 	for i, m := range modes {
 		r := <-reports[i]
@@ -113,12 +123,7 @@ func TestBrokenPeers(t *testing.T) {
 			}
 		})
 	}
-	for _, c := range conformance.Checks() {
-		_, excused := uncaught[c.Name]
-		if failed[c.Name] == excused {
-			t.Errorf("%s: caught a peer: %v; said to catch none: %v", c.Name, failed[c.Name], excused)
-		}
-	}
+	return failed
 }
 
 // judge holds the result of one check against what the mode says.

@@ -117,21 +117,7 @@ func TestBrokenDaemons(t *testing.T) {
 			}
 		}()
 	}
-	failed := map[string]bool{}
-	for i, m := range daemonModes {
-		r := <-reports[i]
-		t.Run(m.name, func(t *testing.T) {
-			for _, c := range r.Checks {
-				judge(t, m, c)
-				if c.State == conformance.Failed && matches(m.caught, c.Name) {
-					failed[c.Name] = true
-				}
-			}
-			if len(r.Checks) == 0 {
-				t.Error("nothing was checked")
-			}
-		})
-	}
+	failed := judgeAll(t, daemonModes, reports)
 	for _, c := range conformance.Checks(conformance.Daemon) {
 		if !failed[c.Name] {
 			t.Errorf("%s caught no daemon", c.Name)
