@@ -30,14 +30,15 @@ func serve(args []string) int {
 		i++
 		path, named = args[i], true
 	}
-	s, file, err := listen(path, named)
-	if err != nil {
-		return fail(1, "%v", err)
-	}
+	// First: a signal that comes once the socket is announced stops it in order.
 	stop := make(chan os.Signal, 8)
 	signal.Notify(stop, syscall.SIGTERM)
 	if !wrong("sigint-kills") {
 		signal.Notify(stop, os.Interrupt)
+	}
+	s, file, err := listen(path, named)
+	if err != nil {
+		return fail(1, "%v", err)
 	}
 	go s.accept()
 	if !wrong("never-announced") {
