@@ -9,6 +9,7 @@ import (
 
 	"github.com/kith-wire/kith/shape"
 	"github.com/kith-wire/kith/transport/internal/frame"
+	"github.com/kith-wire/kith/transport/internal/stream"
 )
 
 // Calls of ours that may be outstanding on one connection; more callers wait.
@@ -23,6 +24,9 @@ type callState struct {
 	bytes  int
 	queue  []*waiter // wait for room among them
 	closed bool      // CloseWrite
+
+	alone      *waiter // the leader's: what askAlone is to send
+	aloneBytes []byte
 }
 
 func (c *callState) waiting() bool { return len(c.out) > 0 }
@@ -144,6 +148,44 @@ func (p *Peer) wait(w *waiter, b []byte, inside bool) {
 		return
 	}
 	w.inner = inside && p.serving.call
+	if !p.calls.waiting() && p.canLead() && !p.read.ending {
+		p.askAlone(w, b)
+	}
+	switch {
+	case w.sent:
+	case p.ended || p.read.eof:
+		w.err = p.lateError()
+		return
+	default:
+		p.send(w, b)
+	}
+	for !w.done {
+		p.leadOrWait(w.wake)
+	}
+}
+
+// askAlone sends the only call there is once what has come before has been read, so that it does not go out on a connection that has
+// ended, and does not take for its reply what came before it (CLIENT-3); and reads on. Where something had come, the call is left
+// to be sent. mu is held as for lead.
+func (p *Peer) askAlone(w *waiter, b []byte) {
+	p.read.leading = true
+	p.calls.alone, p.calls.aloneBytes = w, b
+	if p.sendAlone == nil {
+		p.sendAlone = func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if !p.ended {
+				p.send(p.calls.alone, p.calls.aloneBytes)
+			}
+		}
+	}
+	p.mu.Unlock()
+	p.took(stream.ReadAfter(p.str, &p.in, p.sendAlone))
+	p.calls.alone, p.calls.aloneBytes = nil, nil
+}
+
+// send sends a call: its place among those that wait and its place in what is written are taken at once. mu is held.
+func (p *Peer) send(w *waiter, b []byte) {
 	p.calls.out = append(p.calls.out, w)
 	p.calls.bytes += w.size
 	w.sent = true
@@ -154,9 +196,14 @@ func (p *Peer) wait(w *waiter, b []byte, inside bool) {
 		p.mu.Lock()
 	}
 	p.flush()
-	for !w.done {
-		p.leadOrWait(w.wake)
+}
+
+// lateError is what a call is told whose connection turns out to have ended. mu is held.
+func (p *Peer) lateError() error {
+	if p.read.endCause != nil {
+		return p.read.endCause
 	}
+	return p.closedError()
 }
 
 // leadOrWait reads if nobody does, and else waits until there is reason to look again. mu is held, and not meanwhile.
@@ -216,14 +263,6 @@ func (p *Peer) enqueue(w *waiter) bool {
 		}
 		p.calls.queue = slices.Delete(p.calls.queue, 0, 1)
 		p.wakeQueue()
-	}
-	if !p.calls.waiting() && p.canLead() && !p.read.ending {
-		if p.peek(); p.ended || p.read.eof {
-			if w.err = p.read.endCause; w.err == nil {
-				w.err = p.closedError()
-			}
-			return false
-		}
 	}
 	return true
 }

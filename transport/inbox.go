@@ -3,6 +3,9 @@ package transport
 // inboxCount bounds the messages that have been read and not been served (LIMIT-5).
 const inboxCount = 1024
 
+// inboxKeep is for how many messages room is kept, until the connection rests.
+const inboxKeep = 256
+
 // inbox holds what has been read for the handler, in the order it came.
 type inbox struct {
 	items []item
@@ -32,7 +35,7 @@ func (b *inbox) pop() item {
 	b.bytes -= it.size
 	if b.head == len(b.items) {
 		b.items, b.head = b.items[:0], 0
-		if cap(b.items) > 64 { // an idle connection keeps little
+		if cap(b.items) > inboxKeep {
 			b.items = nil
 		}
 	}

@@ -57,15 +57,6 @@ func (p *Peer) took(n int, err error) {
 	p.handOut(err)
 }
 
-// peek reads what is there without waiting, so that a call does not go out on a connection that has ended, and does not take
-// for its reply what came before it (CLIENT-3). mu is held as for lead.
-func (p *Peer) peek() {
-	p.read.leading = true
-	p.mu.Unlock()
-	_, err := p.tryOnce()
-	p.handOut(err)
-}
-
 // tryOnce takes what one read finds now.
 func (p *Peer) tryOnce() (int, error) {
 	n, err := p.str.TryRead(p.in.Room())

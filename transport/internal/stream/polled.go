@@ -18,6 +18,7 @@ type polled struct {
 
 	// What the read and the write under way work on: kept here so that a closure is made once, not per call.
 	room         Room
+	then         func() // of ReadAfter, until it has been called
 	into, from   []byte
 	readN        int
 	readErr      error
@@ -98,7 +99,14 @@ func (s *polled) readReady(fd uintptr) bool {
 	case len(room):
 		s.grow(fd, &s.grownIn, unix.SO_RCVBUF)
 	}
-	return s.readN > 0 || s.readErr != nil
+	if s.readN > 0 || s.readErr != nil {
+		return true
+	}
+	if then := s.then; then != nil {
+		s.then = nil
+		then() // whatever comes from here on wakes the wait that follows: no second read has to find that nothing is there yet
+	}
+	return false
 }
 
 func (s *polled) writeReady(fd uintptr) bool {
@@ -163,6 +171,14 @@ func (s *polled) ReadNext(room Room) (int, error) {
 		return 0, err
 	}
 	return s.readN, s.readErr
+}
+
+// ReadAfter is the package's ReadAfter with one read less.
+func (s *polled) ReadAfter(room Room, then func()) (int, error) {
+	s.then = then
+	n, err := s.ReadNext(room)
+	s.then = nil
+	return n, err
 }
 
 // TryRead goes around the deadline that Interrupt sets.

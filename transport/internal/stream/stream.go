@@ -37,6 +37,22 @@ type Room interface {
 // ErrInterrupted is what a ReadNext returns that Interrupt woke.
 var ErrInterrupted = errors.New("interrupted")
 
+// ReadAfter reads what is there now; where nothing is, it calls then, once, and waits as ReadNext does. What then does is
+// done after all that had come before. It may end without having called then.
+func ReadAfter(s Stream, room Room, then func()) (int, error) {
+	if s, ok := s.(interface {
+		ReadAfter(Room, func()) (int, error)
+	}); ok {
+		return s.ReadAfter(room, then)
+	}
+	if n, err := s.TryRead(room.Room()); n > 0 || err != nil {
+		return n, err
+	}
+	room.NoRead()
+	then()
+	return s.ReadNext(room)
+}
+
 // Of returns the stream of any io.ReadWriteCloser. One that is no Stream is read and written as it can be: one with read
 // deadlines never tries a write without waiting, and one without them is copied through memory.
 func Of(rw io.ReadWriteCloser) Stream {
