@@ -61,19 +61,28 @@ func (d *decoder) text() string {
 
 // plain returns the text that the cursor has just moved past, and that is a part of the value, as a string.
 func (d *decoder) plain(text []byte) string {
-	if len(text) > ownText {
-		return string(text)
-	}
 	to := len(d.all) - len(d.B)
 	if d.Enc == wire.JSON {
 		to-- // the quote behind it
 	}
-	from := to - len(text)
-	if from < d.from || to > d.from+len(d.window) {
-		d.from = from
-		d.window = string(d.all[from:min(from+chunk, len(d.all))])
+	return d.cut(to-len(text), to)
+}
+
+// cut returns a part of the value as a string.
+func (d *decoder) cut(from, to int) string {
+	if at := from - d.from; at >= 0 && to-d.from <= len(d.window) {
+		return d.window[at : to-d.from]
 	}
-	return d.window[from-d.from : to-d.from]
+	return d.cutAnew(from, to)
+}
+
+func (d *decoder) cutAnew(from, to int) string {
+	if to-from > ownText {
+		return string(d.all[from:to])
+	}
+	d.from = from
+	d.window = string(d.all[from:min(from+chunk, len(d.all))])
+	return d.window[:to-from]
 }
 
 // key reads the name of a member.
