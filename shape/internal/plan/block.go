@@ -41,11 +41,11 @@ type block struct {
 type row struct {
 	value  reflect.Value // the struct, which is addressable
 	fields []field       // one for each member
+	texts  []*string     // the same, of those that are text
 }
 
 // field is one field of a row: a pointer where its type is one of the plainest, and its value in any case.
 type field struct {
-	text  *string
 	int   *int
 	int64 *int64
 	value reflect.Value // nothing where it is behind an embedded struct
@@ -55,12 +55,13 @@ func (s *structOf) newBlock(t reflect.Type) *block {
 	n := max(1, min(blockRows, blockBytes/max(1, int(t.Size()))))
 	list := reflect.MakeSlice(reflect.SliceOf(t), n, n)
 	b := &block{slice: list.Interface(), rows: make([]row, n)}
-	fields := make([]field, n*len(s.members))
+	fields, texts := make([]field, n*len(s.members)), make([]*string, n*len(s.members))
 	for i := range b.rows {
-		r := row{list.Index(i), fields[i*len(s.members):][:len(s.members)]}
+		from := i * len(s.members)
+		r := row{list.Index(i), fields[from:][:len(s.members)], texts[from:][:len(s.members)]}
 		for j := range s.members {
 			if m := &s.members[j]; len(m.index) == 1 {
-				r.fields[j] = fieldOf(r.value.Field(m.index[0]), m.plan)
+				r.fields[j], r.texts[j] = fieldOf(r.value.Field(m.index[0]), m.plan)
 			}
 		}
 		b.rows[i] = r
@@ -68,21 +69,21 @@ func (s *structOf) newBlock(t reflect.Type) *block {
 	return b
 }
 
-func fieldOf(v reflect.Value, p *plan) field {
-	f := field{value: v}
+func fieldOf(v reflect.Value, p *plan) (f field, text *string) {
+	f.value = v
 	if !p.plain {
-		return f
+		return f, nil
 	}
 	at := v.Addr()
 	switch v.Kind() {
 	case reflect.String:
-		f.text = at.Convert(reflect.TypeFor[*string]()).Interface().(*string)
+		text = at.Convert(reflect.TypeFor[*string]()).Interface().(*string)
 	case reflect.Int:
 		f.int = at.Convert(reflect.TypeFor[*int]()).Interface().(*int)
 	case reflect.Int64:
 		f.int64 = at.Convert(reflect.TypeFor[*int64]()).Interface().(*int64)
 	}
-	return f
+	return f, text
 }
 
 // release gives a block back, empty.

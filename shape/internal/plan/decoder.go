@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"strings"
 	"sync"
 
@@ -11,9 +14,10 @@ import (
 // allocation for each text in it.
 type decoder struct {
 	wire.Cursor
-	all    []byte          // the value
-	window string          // a copy of a part of it, from which texts are cut
-	from   int             // where in all the window begins
+	all    []byte // the value
+	window string // a copy of a part of it, from which texts are cut
+	from   int    // where in all the window begins
+	escape escaped
 	texts  strings.Builder // texts that do not stand there as they are; never grown once something was cut from it
 }
 
@@ -25,12 +29,45 @@ const (
 	ownText = chunk / 16
 )
 
+// escaped tells whether a backslash stands anywhere in the value.
+type escaped uint8
+
+const (
+	notLooked escaped = iota
+	noEscape
+	someEscape
+)
+
+// textEnd is wire.TextEnd. Most values have no escape in them, and then only the quote is looked for.
+func (d *decoder) textEnd(i int) int {
+	b := d.all
+	if d.escape != noEscape {
+		return d.anyTextEnd(i)
+	}
+	for ; i+8 <= len(b); i += 8 {
+		if hit := wire.Quotes(binary.LittleEndian.Uint64(b[i:])); hit != 0 {
+			return i + bits.TrailingZeros64(hit)>>3
+		}
+	}
+	return wire.TextEnd(b, i)
+}
+
+func (d *decoder) anyTextEnd(i int) int {
+	if d.escape == notLooked {
+		d.escape = noEscape
+		if bytes.IndexByte(d.all, '\\') >= 0 {
+			d.escape = someEscape
+		}
+	}
+	return wire.TextEnd(d.all, i)
+}
+
 func (d *decoder) start(b []byte, enc wire.Encoding) {
 	d.B, d.Enc, d.all = b, enc, b
 }
 
 func (d *decoder) release() {
-	d.Cursor, d.all, d.window, d.from = wire.Cursor{}, nil, "", 0
+	d.Cursor, d.all, d.window, d.from, d.escape = wire.Cursor{}, nil, "", 0, notLooked
 	d.texts.Reset()
 	decoders.Put(d)
 }

@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/binary"
 	"math/big"
 	"reflect"
 	"slices"
@@ -16,11 +14,9 @@ import (
 // member is one field of a struct that crosses.
 type member struct {
 	name       string
-	json, cbor []byte // the name as it is written; JSON's stands between a comma and a colon
-	inJSON     prefix // the name as it is mostly read
-	inCBOR     prefix
-	leadJSON   prefix // the name and what stands between it and the member before, where all members come in our order
-	leadCBOR   prefix
+	json, cbor []byte    // the name as it is written; JSON's stands between a comma and a colon
+	inJSON     wire.Lead // the name as it is mostly read
+	inCBOR     wire.Lead
 	index      []int // through embedded structs
 	tagged     bool
 	omitEmpty  bool
@@ -122,37 +118,4 @@ func (m *member) options(options string) error {
 		}
 	}
 	return nil
-}
-
-// prefix is what a value may begin with. One of up to sixteen bytes is a look at two words.
-type prefix struct {
-	text       []byte
-	head, mask uint64    // of the first eight bytes
-	tail       uint64    // the last eight, where there are more than eight
-	words      [2]uint64 // the first sixteen
-}
-
-func prefixOf(text []byte) prefix {
-	n := len(text)
-	p := prefix{text: text, mask: 1<<(8*n) - 1} // all ones from eight on
-	var first [16]byte
-	copy(first[:], text)
-	p.words[0], p.words[1] = binary.LittleEndian.Uint64(first[:]), binary.LittleEndian.Uint64(first[8:])
-	p.head = p.words[0]
-	if n > 8 {
-		p.tail = binary.LittleEndian.Uint64(text[n-8:])
-	}
-	return p
-}
-
-// begins reports whether b begins so.
-func (p *prefix) begins(b []byte) bool {
-	n := len(p.text)
-	if len(b) < 8 || len(b) < n {
-		return bytes.HasPrefix(b, p.text)
-	}
-	if (binary.LittleEndian.Uint64(b)^p.head)&p.mask != 0 {
-		return false
-	}
-	return n <= 8 || binary.LittleEndian.Uint64(b[n-8:n]) == p.tail && (n <= 16 || bytes.HasPrefix(b, p.text))
 }

@@ -1,7 +1,8 @@
 package plan
 
 import (
-	"encoding/binary"
+	"reflect"
+	"slices"
 
 	"github.com/kith-wire/kith/shape/internal/wire"
 )
@@ -27,21 +28,22 @@ func (s *structOf) readPlain(d *decoder, r *row) (is bool, err error) {
 func (s *structOf) readJSON(d *decoder, r *row) (bool, error) {
 	b := d.all
 	i := len(b) - len(d.B)
-	for j := range r.fields {
-		f, lead := &r.fields[j], &s.members[j].leadJSON
-		if !lead.begins(b[i:]) {
+	leads, texts := s.leads.inJSON, r.texts
+	for j := 0; j < len(leads) && j < len(texts); j++ {
+		lead := &leads[j]
+		if !lead.Begins(b[i:]) {
 			return false, nil
 		}
-		i += len(lead.text)
-		if f.text != nil && b[i] == '"' {
-			if end := wire.TextEnd(b, i+1); b[end] == '"' {
-				*f.text = d.cut(i+1, end)
+		i += len(lead.Text)
+		if text := texts[j]; text != nil && b[i] == '"' {
+			if end := d.textEnd(i + 1); b[end] == '"' {
+				*text = d.cut(i+1, end)
 				i = end + 1
 				continue
 			}
 		}
 		d.B = b[i:]
-		if err := s.members[j].readValue(d, f); err != nil {
+		if err := s.members[j].readValue(d, &r.fields[j]); err != nil {
 			return true, err
 		}
 		i = len(b) - len(d.B)
@@ -56,27 +58,24 @@ func (s *structOf) readJSON(d *decoder, r *row) (bool, error) {
 func (s *structOf) readCBOR(d *decoder, r *row) (bool, error) {
 	b := d.all
 	i := len(b) - len(d.B)
-	for j := range r.fields {
-		f, lead := &r.fields[j], &s.members[j].leadCBOR
-		if !lead.begins(b[i:]) {
+	leads, texts := s.leads.inCBOR, r.texts
+	for j := 0; j < len(leads) && j < len(texts); j++ {
+		lead := &leads[j]
+		if !lead.Begins(b[i:]) {
 			return false, nil
 		}
-		i += len(lead.text)
-		if f.text != nil {
-			from, n := i+1, int(b[i])-wire.MajorText
+		i += len(lead.Text)
+		if text := texts[j]; text != nil && b[i]-wire.MajorText <= 24 {
+			from, n := i+1, int(b[i]-wire.MajorText)
 			if n == 24 {
 				from, n = i+2, int(b[i+1])
-			} else if n > 24 {
-				n = -1
 			}
-			if n >= 0 {
-				i = from + n
-				*f.text = d.cut(from, i)
-				continue
-			}
+			i = from + n
+			*text = d.cut(from, i)
+			continue
 		}
 		d.B = b[i:]
-		if err := s.members[j].readValue(d, f); err != nil {
+		if err := s.members[j].readValue(d, &r.fields[j]); err != nil {
 			return true, err
 		}
 		i = len(b) - len(d.B)
@@ -109,21 +108,34 @@ func (s *structOf) writePlain(e *encoder, r *row) (bool, error) {
 	e.left.Items -= len(r.fields)
 	e.left.Depth--
 	e.hops = 0
-	dst := e.dst
-	for j := range r.fields {
-		f, m := &r.fields[j], &s.members[j]
-		if e.enc == wire.JSON {
-			dst = m.leadJSON.append(dst)
-		} else {
-			dst = m.leadCBOR.append(dst)
-		}
-		if f.text != nil {
+	dst, json := e.dst, e.enc == wire.JSON
+	leads := s.leads.ofCBOR
+	if json {
+		leads = s.leads.ofJSON
+	}
+	for j := 0; j < len(leads) && j < len(r.texts); j++ {
+		lead := &leads[j]
+		if text := r.texts[j]; text != nil {
 			var is bool
-			if dst, is = wire.AppendPlain(dst, e.enc, *f.text); is {
+			if json {
+				dst, is = lead.AppendJSON(dst, *text)
+			} else {
+				dst, is = lead.AppendCBOR(dst, *text)
+			}
+			if is {
 				continue
 			}
+			if e.dst = lead.Append(dst); json {
+				e.dst = e.dst[:len(e.dst)-1] // the quote is the text's
+			}
+			if err := e.text(*text); err != nil {
+				return true, inMember(s.members[j].name, err)
+			}
+			dst = e.dst
+			continue
 		}
-		e.dst = dst
+		e.dst = lead.Append(dst)
+		m, f := &s.members[j], &r.fields[j]
 		if err := f.write(e, m, f.value); err != nil {
 			return true, inMember(m.name, err)
 		}
@@ -135,14 +147,31 @@ func (s *structOf) writePlain(e *encoder, r *row) (bool, error) {
 	return true, nil
 }
 
-// append appends the prefix.
-func (p *prefix) append(dst []byte) []byte {
-	n := len(dst)
-	if len(p.text) > 16 || cap(dst)-n < 16 {
-		return append(dst, p.text...)
+// leads are what stands before the value of each member where all members come in our order.
+type leads struct {
+	inJSON, inCBOR []wire.Lead // where they are read
+	ofJSON, ofCBOR []wire.Lead // where they are written: JSON's has the quote of a text
+}
+
+func (s *structOf) makeLeads(t reflect.Type) {
+	for i := range s.members {
+		m := &s.members[i]
+		json, cbor := m.json, m.cbor
+		if i == 0 { // it opens the map
+			json = append([]byte{'{'}, m.json[1:]...)
+			cbor = append(wire.AppendMapOpen(nil, wire.CBOR, len(s.members)), m.cbor...)
+		}
+		s.leads.inJSON = append(s.leads.inJSON, wire.LeadOf(json))
+		s.leads.inCBOR = append(s.leads.inCBOR, wire.LeadOf(cbor))
+		if isText(t, m) {
+			json = append(slices.Clip(json), '"')
+		}
+		s.leads.ofJSON = append(s.leads.ofJSON, wire.LeadOf(json))
 	}
-	out := dst[n : n+16]
-	binary.LittleEndian.PutUint64(out, p.words[0])
-	binary.LittleEndian.PutUint64(out[8:], p.words[1])
-	return dst[:n+len(p.text)]
+	s.leads.ofCBOR = s.leads.inCBOR
+}
+
+// isText reports whether a member is a field whose address a row has as that of a text.
+func isText(t reflect.Type, m *member) bool {
+	return len(m.index) == 1 && m.plan.plain && t.Field(m.index[0]).Type.Kind() == reflect.String
 }

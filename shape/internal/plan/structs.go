@@ -14,6 +14,7 @@ type structOf struct {
 	flat    bool      // there are members, and each is a field of the struct itself
 	always  bool      // and each is written, whatever it holds
 	blocks  sync.Pool // of *block
+	leads   leads
 }
 
 func (c *Codec) structPlan(p *plan, t reflect.Type, made map[reflect.Type]*plan) error {
@@ -31,16 +32,12 @@ func (c *Codec) structPlan(p *plan, t reflect.Type, made map[reflect.Type]*plan)
 		}
 		m.json = wire.AppendKey([]byte{','}, wire.JSON, m.name)
 		m.cbor = wire.AppendKey(nil, wire.CBOR, m.name)
-		m.inJSON, m.inCBOR = prefixOf(m.json[1:]), prefixOf(m.cbor)
-		m.leadJSON, m.leadCBOR = prefixOf(m.json), m.inCBOR
-		if i == 0 { // it opens the map
-			m.leadJSON = prefixOf(append([]byte{'{'}, m.json[1:]...))
-			m.leadCBOR = prefixOf(append(wire.AppendMapOpen(nil, wire.CBOR, len(members)), m.cbor...))
-		}
+		m.inJSON, m.inCBOR = wire.LeadOf(m.json[1:]), wire.LeadOf(m.cbor)
 		s.byName[m.name] = i
 		s.flat = s.flat && len(m.index) == 1
 		s.always = s.always && !m.omitEmpty && !m.omitZero && len(m.index) == 1
 	}
+	s.makeLeads(t)
 	s.blocks.New = func() any { return s.newBlock(t) }
 	p.rows = s
 	p.append = func(e *encoder, v reflect.Value) error { return s.write(e, v, nil) }
@@ -86,7 +83,12 @@ func (s *structOf) write(e *encoder, v reflect.Value, r *row) error {
 			e.dst = append(e.dst, m.json[first:]...)
 		}
 		first = 0
-		if err := f.write(e, m, value); err != nil {
+		if r != nil && r.texts[i] != nil {
+			err = e.text(*r.texts[i])
+		} else {
+			err = f.write(e, m, value)
+		}
+		if err != nil {
 			return inMember(m.name, err)
 		}
 	}
@@ -97,8 +99,6 @@ func (s *structOf) write(e *encoder, v reflect.Value, r *row) error {
 
 func (f *field) write(e *encoder, m *member, value reflect.Value) error {
 	switch {
-	case f.text != nil:
-		return e.text(*f.text)
 	case f.int != nil:
 		e.dst = wire.AppendInt(e.dst, e.enc, int64(*f.int))
 		return nil
@@ -123,9 +123,9 @@ func (s *structOf) read(d *decoder, v reflect.Value, r *row) error {
 		}
 		m := &s.members[i]
 		next = i + 1
-		if r != nil && r.fields[i].text != nil {
+		if r != nil && r.texts[i] != nil {
 			if text, is := d.Plain(); is {
-				*r.fields[i].text = d.plain(text)
+				*r.texts[i] = d.plain(text)
 				continue
 			}
 		}
@@ -143,8 +143,8 @@ func (s *structOf) member(d *decoder, next int) int {
 		if d.Enc == wire.JSON {
 			name = &s.members[next].inJSON
 		}
-		if name.begins(d.B) {
-			d.B = d.B[len(name.text):]
+		if name.Begins(d.B) {
+			d.B = d.B[len(name.Text):]
 			return next
 		}
 	}

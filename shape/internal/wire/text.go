@@ -40,6 +40,12 @@ func plainHits(w uint64) uint64 {
 	return (w ^ quotes - ones) | (w ^ slopes - ones) | (w - spaces) | w
 }
 
+// Quotes has a high bit set at the lowest quote in a word, and none where there is no quote.
+func Quotes(w uint64) uint64 {
+	w ^= quotes
+	return (w - ones) &^ w & highs
+}
+
 // Where a text is long, and how much of it is looked at at once.
 const (
 	longText = 128
