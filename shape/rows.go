@@ -26,8 +26,11 @@ type Rows struct {
 
 // RowsOf makes each value a row of its own (SHAPE-4): a listing is RowsOf(notes...).
 func RowsOf[T any](rows ...T) Rows {
-	if len(rows) == 1 {
-		return Rows{n: 1, held: 1, values: &rows[0], single: true} // a pointer costs nothing to hold, and a slice an allocation
+	switch len(rows) {
+	case 0:
+		return Rows{}
+	case 1: // a pointer costs nothing to hold, and a slice an allocation
+		return Rows{n: 1, held: 1, values: &rows[0], single: true}
 	}
 	list := plan.Slice[T](rows)
 	return Rows{n: len(rows), held: len(rows), values: &list}
