@@ -5,6 +5,7 @@ import (
 	"iter"
 	"unicode/utf8"
 
+	"github.com/kith-wire/kith/shape/internal/plan"
 	"github.com/kith-wire/kith/shape/internal/wire"
 	"github.com/kith-wire/kith/version"
 )
@@ -16,7 +17,7 @@ type Rows struct {
 	held    int // rows in list; n is fewer where the reply said so (SHAPE-5)
 	list    []byte
 	enc     wire.Encoding
-	values  any  // a []T
+	values  any  // a *plan.Slice[T]
 	single  bool // values is a *T, of the one row
 	listing bool
 	surface uint64
@@ -25,10 +26,14 @@ type Rows struct {
 
 // RowsOf makes each value a row of its own (SHAPE-4): a listing is RowsOf(notes...).
 func RowsOf[T any](rows ...T) Rows {
-	if len(rows) == 1 {
-		return Rows{n: 1, held: 1, values: &rows[0], single: true} // a pointer costs nothing to hold, and a slice an allocation
+	switch len(rows) {
+	case 0:
+		return Rows{}
+	case 1: // a pointer costs nothing to hold, and a slice an allocation
+		return Rows{n: 1, held: 1, values: &rows[0], single: true}
 	}
-	return Rows{n: len(rows), held: len(rows), values: rows}
+	list := plan.Slice[T](rows)
+	return Rows{n: len(rows), held: len(rows), values: &list}
 }
 
 // appendValues writes rows that are Go values as a list.
@@ -123,9 +128,9 @@ func Decode[T any](r Rows, into []T) ([]T, error) {
 		return into, nil
 	}
 	switch same := r.values.(type) {
-	case []T:
+	case *plan.Slice[T]:
 		if !r.single {
-			return append(into, same...), nil
+			return append(into, *same...), nil
 		}
 	case *T:
 		if r.single {
@@ -140,7 +145,7 @@ func Decode[T any](r Rows, into []T) ([]T, error) {
 		r.list, r.enc = list, wire.CBOR
 	}
 	to := &struct { // one thing to make, with the row where there is one
-		rows []T
+		rows plan.Slice[T]
 		one  [1]T
 	}{rows: into}
 	if r.n == 1 && cap(into) == 0 {

@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/binary"
 	"math/big"
 	"reflect"
 	"slices"
@@ -16,9 +14,9 @@ import (
 // member is one field of a struct that crosses.
 type member struct {
 	name       string
-	json, cbor []byte // the name as it is written; JSON's stands between a comma and a colon
-	inJSON     prefix // the name as it is mostly read
-	inCBOR     prefix
+	json, cbor []byte    // the name as it is written; JSON's stands between a comma and a colon
+	inJSON     wire.Lead // the name as it is mostly read
+	inCBOR     wire.Lead
 	index      []int // through embedded structs
 	tagged     bool
 	omitEmpty  bool
@@ -120,29 +118,4 @@ func (m *member) options(options string) error {
 		}
 	}
 	return nil
-}
-
-// prefix is what a value may begin with. One of up to eight bytes is one look at a word.
-type prefix struct {
-	text       []byte
-	head, mask uint64
-}
-
-func prefixOf(text []byte) prefix {
-	p := prefix{text: text}
-	if n := len(text); n <= 8 {
-		var word [8]byte
-		copy(word[:], text)
-		p.head = binary.LittleEndian.Uint64(word[:])
-		p.mask = 1<<(8*n) - 1
-	}
-	return p
-}
-
-// begins reports whether b begins so.
-func (p *prefix) begins(b []byte) bool {
-	if p.mask != 0 && len(b) >= 8 {
-		return (binary.LittleEndian.Uint64(b)^p.head)&p.mask == 0
-	}
-	return bytes.HasPrefix(b, p.text)
 }

@@ -16,26 +16,30 @@ func (c *Codec) listPlan(p *plan, t reflect.Type, made map[reflect.Type]*plan) e
 	if t.Elem().Kind() == reflect.Uint8 && elem.word == wire.Int.String() {
 		return errorf("cannot cross: binary travels as base64url text")
 	}
-	p.append = func(e *encoder, v reflect.Value) error {
-		n := v.Len()
-		hops, err := e.open(n)
-		if err != nil {
-			return err
-		}
-		e.dst = wire.AppendListOpen(e.dst, e.enc, n)
-		if err := elem.appendAll(e, v, n); err != nil {
-			return err
-		}
-		e.dst = wire.AppendListClose(e.dst, e.enc)
-		e.close(hops)
-		return nil
-	}
+	p.elem = elem
+	p.append = func(e *encoder, v reflect.Value) error { return elem.appendList(e, v, nil) }
 	if t.Kind() == reflect.Array {
 		p.decode = func(d *decoder, v reflect.Value) error { return decodeArray(elem, d, v) }
 		return nil
 	}
 	none := reflect.MakeSlice(t, 0, 0)
 	p.decode = func(d *decoder, v reflect.Value) error { return decodeSlice(elem, d, v, none) }
+	return nil
+}
+
+// appendList writes a list of elements that cross by p.
+func (p *plan) appendList(e *encoder, v reflect.Value, whole List) error {
+	n := v.Len()
+	hops, err := e.open(n)
+	if err != nil {
+		return err
+	}
+	e.dst = wire.AppendListOpen(e.dst, e.enc, n)
+	if err := p.appendAll(e, v, whole, n); err != nil {
+		return err
+	}
+	e.dst = wire.AppendListClose(e.dst, e.enc)
+	e.close(hops)
 	return nil
 }
 

@@ -36,47 +36,33 @@ type plan struct {
 	word   string // the WIRE word for it
 	append func(e *encoder, v reflect.Value) error
 	decode func(d *decoder, v reflect.Value) error // v can be set, and nothing of what it was is left
+	elem   *plan                                   // of a list: how its elements do
 	rows   *structOf                               // of a struct: what moves many of it
+	plain  bool                                    // its kind alone says how it crosses
 }
 
-// manyRows is from how many structs on a row is worth having.
-const manyRows = 4
-
-// appendAll writes the n elements of a list, each behind its separator.
-func (p *plan) appendAll(e *encoder, list reflect.Value, n int) (err error) {
-	if p.rows == nil || n < manyRows {
-		for i := 0; i < n && err == nil; i++ {
-			e.dst = wire.AppendSep(e.dst, e.enc, i)
-			err = inElement(i, p.append(e, list.Index(i)))
-		}
-		return err
+// appendAll writes the n elements of a list, each behind its separator. whole is the list again, where its type was known.
+func (p *plan) appendAll(e *encoder, list reflect.Value, whole List, n int) (err error) {
+	if p.rows != nil && n >= manyRows {
+		return p.rows.appendAll(e, list, whole, n)
 	}
-	r := p.rows.rows.Get().(*row)
 	for i := 0; i < n && err == nil; i++ {
 		e.dst = wire.AppendSep(e.dst, e.enc, i)
-		r.value.Set(list.Index(i))
-		err = inElement(i, p.rows.write(e, r.value, r))
+		err = inElement(i, p.append(e, list.Index(i)))
 	}
-	p.rows.release(r)
 	return err
 }
 
-// decodeAll stores the elements that come in those of a list, as many as it has.
-func (p *plan) decodeAll(d *decoder, it *wire.Iter, list reflect.Value) (err error) {
+// decodeAll stores the elements that come in those of a list, as many as it has. whole is the list again, where its type was
+// known.
+func (p *plan) decodeAll(d *decoder, it *wire.Iter, list reflect.Value, whole List) (err error) {
 	n := list.Len()
-	if p.rows == nil || n < manyRows {
-		for i := 0; i < n && err == nil && d.Next(it); i++ {
-			err = inElement(i, p.decode(d, list.Index(i)))
-		}
-		return err
+	if p.rows != nil && n >= manyRows {
+		return p.rows.decodeAll(d, it, list, whole)
 	}
-	r := p.rows.rows.Get().(*row)
 	for i := 0; i < n && err == nil && d.Next(it); i++ {
-		err = inElement(i, p.rows.read(d, r.value, r))
-		list.Index(i).Set(r.value)
-		r.value.SetZero()
+		err = inElement(i, p.decode(d, list.Index(i)))
 	}
-	p.rows.release(r)
 	return err
 }
 
@@ -174,9 +160,20 @@ func (c *Codec) Append(dst []byte, enc wire.Encoding, v any, l Limits) (out []by
 	return e.finish(c.append(e, v), dst, l)
 }
 
-// AppendList writes a slice as a list, each element a row.
+// AppendList writes a slice as a list, each element a row. It is a []T or, which is faster, a *Slice[T].
 func (c *Codec) AppendList(dst []byte, enc wire.Encoding, slice any, l Limits) (out []byte, items int, err error) {
-	return c.Append(dst, enc, slice, l)
+	list, is := slice.(List)
+	if !is {
+		return c.Append(dst, enc, slice, l)
+	}
+	v := list.value()
+	p, err := c.of(v.Type())
+	if err != nil {
+		return dst, 0, cannotHold(err)
+	}
+	e := encoders.Get().(*encoder)
+	e.dst, e.enc, e.left = dst, enc, l
+	return e.finish(p.elem.appendList(e, v, list), dst, l)
 }
 
 // AppendValues writes a list of values.
@@ -254,7 +251,8 @@ func (c *Codec) Decode(b []byte, enc wire.Encoding, into any) error {
 	return err
 }
 
-// DecodeList stores the first n elements of an admitted list in the slice that into points to, whose capacity it uses again.
+// DecodeList stores the first n elements of an admitted list in the slice that into points to, whose capacity it uses again. It is
+// a *[]T or, which is faster, a *Slice[T].
 func (c *Codec) DecodeList(b []byte, enc wire.Encoding, n int, into any) error {
 	v := reflect.ValueOf(into).Elem()
 	p, err := c.of(v.Type().Elem())
@@ -267,7 +265,8 @@ func (c *Codec) DecodeList(b []byte, enc wire.Encoding, n int, into any) error {
 	d := decoders.Get().(*decoder)
 	d.start(b, enc)
 	it := d.Open()
-	err = p.decodeAll(d, &it, v)
+	whole, _ := into.(List)
+	err = p.decodeAll(d, &it, v, whole)
 	d.release()
 	return err
 }

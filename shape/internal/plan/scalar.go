@@ -24,7 +24,7 @@ func boolPlan(p *plan) {
 }
 
 func stringPlan(p *plan) {
-	p.word = wire.Text.String()
+	p.word, p.plain = wire.Text.String(), true
 	p.append = func(e *encoder, v reflect.Value) error { return e.text(v.String()) }
 	p.decode = func(d *decoder, v reflect.Value) error {
 		if d.Kind() != wire.Text {
@@ -57,7 +57,7 @@ func whole(d *decoder) (small int64, large *big.Int, err error) {
 }
 
 func intPlan(p *plan) {
-	p.word = wire.Int.String()
+	p.word, p.plain = wire.Int.String(), true
 	p.append = func(e *encoder, v reflect.Value) error {
 		e.dst = wire.AppendInt(e.dst, e.enc, v.Int())
 		return nil

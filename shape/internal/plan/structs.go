@@ -11,8 +11,10 @@ import (
 type structOf struct {
 	members []member
 	byName  map[string]int
-	always  bool      // every member is written, whatever it holds
-	rows    sync.Pool // of *row
+	flat    bool      // there are members, and each is a field of the struct itself
+	always  bool      // and each is written, whatever it holds
+	blocks  sync.Pool // of *block
+	leads   leads
 }
 
 func (c *Codec) structPlan(p *plan, t reflect.Type, made map[reflect.Type]*plan) error {
@@ -21,7 +23,7 @@ func (c *Codec) structPlan(p *plan, t reflect.Type, made map[reflect.Type]*plan)
 	if err != nil {
 		return err
 	}
-	s := &structOf{members: members, byName: make(map[string]int, len(members)), always: true}
+	s := &structOf{members: members, byName: make(map[string]int, len(members)), flat: len(members) > 0, always: true}
 	for i := range members {
 		m := &members[i]
 		field := t.FieldByIndex(m.index)
@@ -30,11 +32,13 @@ func (c *Codec) structPlan(p *plan, t reflect.Type, made map[reflect.Type]*plan)
 		}
 		m.json = wire.AppendKey([]byte{','}, wire.JSON, m.name)
 		m.cbor = wire.AppendKey(nil, wire.CBOR, m.name)
-		m.inJSON, m.inCBOR = prefixOf(m.json[1:]), prefixOf(m.cbor)
+		m.inJSON, m.inCBOR = wire.LeadOf(m.json[1:]), wire.LeadOf(m.cbor)
 		s.byName[m.name] = i
+		s.flat = s.flat && len(m.index) == 1
 		s.always = s.always && !m.omitEmpty && !m.omitZero && len(m.index) == 1
 	}
-	s.rows.New = func() any { return s.newRow(t) }
+	s.makeLeads(t)
+	s.blocks.New = func() any { return s.newBlock(t) }
 	p.rows = s
 	p.append = func(e *encoder, v reflect.Value) error { return s.write(e, v, nil) }
 	p.decode = func(d *decoder, v reflect.Value) error {
@@ -42,46 +46,6 @@ func (c *Codec) structPlan(p *plan, t reflect.Type, made map[reflect.Type]*plan)
 		return s.read(d, v, nil)
 	}
 	return nil
-}
-
-// row is one struct to write or to read into, the addresses of whose fields are taken once. Moving a whole struct to it or from it
-// costs less than asking reflection for each field of each element of a list, and more for a few.
-type row struct {
-	value  reflect.Value // the struct, which is addressable
-	fields []field       // one for each member
-}
-
-// field is one field of a row: a pointer where its type is one of the plainest, and its value everywhere else.
-type field struct {
-	text  *string
-	int   *int
-	int64 *int64
-	value reflect.Value // nothing where it is behind an embedded struct
-}
-
-func (s *structOf) newRow(t reflect.Type) *row {
-	r := &row{reflect.New(t).Elem(), make([]field, len(s.members))}
-	for i := range s.members {
-		if m := &s.members[i]; len(m.index) == 1 {
-			f := &r.fields[i]
-			f.value = r.value.Field(m.index[0])
-			switch at := f.value.Addr().Interface().(type) {
-			case *string:
-				f.text = at
-			case *int:
-				f.int = at
-			case *int64:
-				f.int64 = at
-			}
-		}
-	}
-	return r
-}
-
-// release gives a row back, empty.
-func (s *structOf) release(r *row) {
-	r.value.SetZero()
-	s.rows.Put(r)
 }
 
 // write writes a struct; of a row, where there is one.
@@ -119,7 +83,12 @@ func (s *structOf) write(e *encoder, v reflect.Value, r *row) error {
 			e.dst = append(e.dst, m.json[first:]...)
 		}
 		first = 0
-		if err := f.write(e, m, value); err != nil {
+		if r != nil && r.texts[i] != nil {
+			err = e.text(*r.texts[i])
+		} else {
+			err = f.write(e, m, value)
+		}
+		if err != nil {
 			return inMember(m.name, err)
 		}
 	}
@@ -130,8 +99,6 @@ func (s *structOf) write(e *encoder, v reflect.Value, r *row) error {
 
 func (f *field) write(e *encoder, m *member, value reflect.Value) error {
 	switch {
-	case f.text != nil:
-		return e.text(*f.text)
 	case f.int != nil:
 		e.dst = wire.AppendInt(e.dst, e.enc, int64(*f.int))
 		return nil
@@ -156,9 +123,9 @@ func (s *structOf) read(d *decoder, v reflect.Value, r *row) error {
 		}
 		m := &s.members[i]
 		next = i + 1
-		if r != nil && r.fields[i].text != nil {
+		if r != nil && r.texts[i] != nil {
 			if text, is := d.Plain(); is {
-				*r.fields[i].text = d.plain(text)
+				*r.texts[i] = d.plain(text)
 				continue
 			}
 		}
@@ -176,8 +143,8 @@ func (s *structOf) member(d *decoder, next int) int {
 		if d.Enc == wire.JSON {
 			name = &s.members[next].inJSON
 		}
-		if name.begins(d.B) {
-			d.B = d.B[len(name.text):]
+		if name.Begins(d.B) {
+			d.B = d.B[len(name.Text):]
 			return next
 		}
 	}

@@ -66,6 +66,16 @@ func (s *scanner) valueCBOR(i int) (end int, kind wire.Kind, n int) {
 		case wire.MajorText:
 			kind, i = wire.Text, s.textCBOR(i)
 		case wire.MajorList, wire.MajorMap:
+			if b[i]&0xe0 == wire.MajorMap {
+				if keys := s.rowsFrom(); keys != nil {
+					at, what := s.rowsCBOR(i, keys)
+					if i = at; what == atValue {
+						continue
+					} else if what == behindValue || i == refused {
+						break
+					}
+				}
+			}
 			kind, i = wire.List, s.openCBOR(i) // the kind of the outermost is read off its level
 		case wire.MajorTag:
 			kind, i = wire.Int, s.bignum(i)
@@ -178,7 +188,7 @@ func (s *scanner) memberCBOR(i int) int {
 		return refused
 	}
 	if top.same == first {
-		s.keep(top, span{i, end}, definite)
+		s.keep(top, i, end, definite)
 	}
 	return end
 }

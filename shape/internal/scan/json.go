@@ -98,6 +98,16 @@ func (s *scanner) valueJSON(i int) (end int, kind wire.Kind, n int) {
 			kind = wire.Text
 			i, _ = s.text(i + 1)
 		case '{', '[':
+			if c == '{' {
+				if keys := s.rowsFrom(); keys != nil {
+					at, what := s.rowsJSON(i, keys)
+					if i = at; what == atValue {
+						continue
+					} else if what == behindValue || i == refused {
+						break
+					}
+				}
+			}
 			var empty bool
 			if i, empty = s.openJSON(i, c); i != refused && !empty {
 				continue
@@ -219,7 +229,7 @@ func (s *scanner) member(i int) int {
 		return s.fail(end, "%s after a key, where ':' must come", s.at(end))
 	}
 	if top.same == first {
-		s.keep(top, span{i, end + 1}, plain)
+		s.keep(top, i, end+1, plain)
 	}
 	return end + 1
 }

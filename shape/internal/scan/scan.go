@@ -80,10 +80,9 @@ type scanner struct {
 	names names
 	keys  []span // of each open list of maps: the keys of the first of them, for those behind it
 	err   *Error
-}
 
-// span is a part of the message: a key as it stands there, with what tells that it ends.
-type span struct{ at, end int }
+	slow bool // for tests: no map of a list is admitted at one go
+}
 
 // refused is the place a method returns when it has set err.
 const refused = -1
@@ -192,13 +191,13 @@ func (s *scanner) nameIn(key span) name {
 }
 
 // keep keeps a key of the first map of a list, if it stands there as it is.
-func (s *scanner) keep(top *level, key span, plain bool) {
+func (s *scanner) keep(top *level, at, end int, plain bool) {
 	if !plain || len(s.keys)-top.keys >= keysMost {
 		s.keys = s.keys[:top.keys]
 		top.same = unlike
 		return
 	}
-	s.keys = append(s.keys, key)
+	s.keys = append(s.keys, spanOf(s.b, at, end, len(s.keys) == top.keys))
 }
 
 // pop closes the innermost list or map.

@@ -16,6 +16,7 @@ const (
 	MajorList  = 0x80
 	MajorMap   = 0xa0
 	MajorTag   = 0xc0
+	MajorOther = 0xe0 // simple values and floats
 
 	cborFalse = 0xf4
 	cborTrue  = 0xf5

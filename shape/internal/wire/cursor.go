@@ -144,7 +144,7 @@ func (c *Cursor) Text(scratch []byte) (text []byte, alias bool) {
 		return c.chunks(scratch)
 	}
 	c.skipSpace()
-	i := textEnd(c.B, 1)
+	i := TextEnd(c.B, 1)
 	if c.B[i] == '"' {
 		text, c.B = c.B[1:i:i], c.B[i+1:]
 		return text, true
@@ -161,7 +161,7 @@ func (c *Cursor) Plain() (text []byte, is bool) {
 		if c.B[0] != '"' {
 			return nil, false
 		}
-		i := textEnd(c.B, 1)
+		i := TextEnd(c.B, 1)
 		if c.B[i] != '"' {
 			return nil, false
 		}

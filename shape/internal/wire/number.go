@@ -40,6 +40,30 @@ func (c *Cursor) Number() Number {
 	return Number{Big: v}
 }
 
+// Small moves past an integer that one of the shortest ways of writing it holds, and answers false and moves nowhere where something
+// else comes, or perhaps does.
+func (c *Cursor) Small() (v int64, is bool) {
+	if len(c.B) == 0 {
+		return 0, false
+	}
+	if c.Enc == JSON {
+		if b := c.B[0]; b != '-' && b-'0' > 9 {
+			return 0, false
+		}
+		v, n := smallInt(c.B)
+		c.B = c.B[n:]
+		return v, n > 0
+	}
+	if info := c.B[0] & 0x1f; c.B[0] >= MajorBytes || info > 26 {
+		return 0, false
+	}
+	major, n, _ := c.head()
+	if major == MajorNeg {
+		return ^int64(n), true
+	}
+	return int64(n), true
+}
+
 // smallInt reads an integer of up to 18 digits at the start of b; else n is 0.
 func smallInt(b []byte) (v int64, n int) {
 	negative := b[0] == '-'

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/bits"
 )
 
@@ -39,19 +40,36 @@ func plainHits(w uint64) uint64 {
 	return (w ^ quotes - ones) | (w ^ slopes - ones) | (w - spaces) | w
 }
 
+// Quotes has a high bit set at the lowest quote in a word, and none where there is no quote.
+func Quotes(w uint64) uint64 {
+	w ^= quotes
+	return (w - ones) &^ w & highs
+}
+
 // Where a text is long, and how much of it is looked at at once.
 const (
 	longText = 128
 	block    = 2 << 10
 )
 
-// textEnd is TextStop for an admitted text, in which no control stands: the quote or the backslash that comes first. What a long one
+// TextEnd is TextStop for an admitted text, in which no control stands: the quote or the backslash that comes first. What a long one
 // holds is passed over faster.
-func textEnd(b []byte, i int) int {
-	near := b[:min(len(b), i+longText)]
-	if i = TextStop(near, i); i < len(near) {
-		return i
+func TextEnd(b []byte, i int) int {
+	for far := i + longText; i+8 <= len(b) && i < far; i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		quote, slope := w^quotes, w^slopes
+		if hit := ((quote-ones)&^quote | (slope-ones)&^slope) & highs; hit != 0 {
+			return i + bits.TrailingZeros64(hit)>>3
+		}
 	}
+	if i+8 > len(b) {
+		return TextStop(b, i)
+	}
+	return farEnd(b, i)
+}
+
+// farEnd is TextEnd for a long text.
+func farEnd(b []byte, i int) int {
 	for i < len(b) {
 		part := b[i:min(len(b), i+block)]
 		quote := bytes.IndexByte(part, '"')

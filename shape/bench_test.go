@@ -1,0 +1,96 @@
+package shape_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/kith-wire/kith/shape"
+)
+
+// listed is a row of a listing, of three texts as most rows are.
+type listed struct {
+	ID   string `json:"id"`
+	At   string `json:"at"`
+	Text string `json:"text"`
+}
+
+func listing(n int) []listed {
+	rows := make([]listed, n)
+	for i := range rows {
+		rows[i] = listed{
+			ID:   fmt.Sprintf("n-%06d", i),
+			At:   fmt.Sprintf("2024-05-01T12:%02d:%02dZ", i/60%60, i%60),
+			Text: fmt.Sprintf("remember the milk, it is %06d", i),
+		}
+	}
+	return rows
+}
+
+// BenchmarkListing is what a typed listing costs both its ends: its reply written, read, and decoded into fresh rows.
+func BenchmarkListing(b *testing.B) {
+	const n = 10_000
+	rows := shape.RowsOf(listing(n)...)
+	for _, enc := range []shape.Encoding{shape.JSON, shape.CBOR} {
+		reply := rows.AppendReply(nil, enc, shape.Limits{}, nil)
+		message, err := shape.Limits{}.Read(reply, "peer")
+		if err != nil {
+			b.Fatal(err)
+		}
+		run := func(do string, op func()) {
+			b.Run(fmt.Sprintf("do=%s/rows=%d/enc=%s", do, n, enc), func(b *testing.B) {
+				b.ReportAllocs()
+				b.SetBytes(int64(len(reply)))
+				for b.Loop() {
+					op()
+				}
+			})
+		}
+		run("encode", func() { reply = rows.AppendReply(reply[:0], enc, shape.Limits{}, nil) })
+		run("read", func() {
+			if _, err := (shape.Limits{}).Read(reply, "peer"); err != nil {
+				b.Fatal(err)
+			}
+		})
+		run("decode", func() {
+			if out, err := shape.Decode[listed](message.Rows, nil); err != nil || len(out) != n {
+				b.Fatal(len(out), err)
+			}
+		})
+	}
+}
+
+// BenchmarkSmall is what the messages of one short call cost both ends together.
+func BenchmarkSmall(b *testing.B) {
+	type said struct {
+		Text string `json:"text"`
+	}
+	for _, enc := range []shape.Encoding{shape.JSON, shape.CBOR} {
+		b.Run("do=echo/enc="+enc.String(), func(b *testing.B) {
+			b.ReportAllocs()
+			var call, reply []byte
+			for b.Loop() {
+				var err error
+				call, err = shape.Call{Verb: "echo", Args: shape.ListArgs("a line of text")}.Append(call[:0], enc, shape.Limits{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				asked, err := shape.Limits{}.Read(call, "peer")
+				if err != nil {
+					b.Fatal(err)
+				}
+				var text string
+				if err := asked.Call.Args.At(0).Decode(&text); err != nil {
+					b.Fatal(err)
+				}
+				reply = shape.RowsOf(said{text}).AppendReply(reply[:0], enc, shape.Limits{}, nil)
+				answered, err := shape.Limits{}.Read(reply, "peer")
+				if err != nil {
+					b.Fatal(err)
+				}
+				if rows, err := shape.Decode[said](answered.Rows, nil); err != nil || len(rows) != 1 {
+					b.Fatal(rows, err)
+				}
+			}
+		})
+	}
+}
