@@ -90,7 +90,7 @@ func (p *Peer) roundTrip(ctx context.Context, call shape.Call, take func(shape.R
 	}
 	from := PeerFrom(ctx)
 	if from != nil {
-		call.More = call.More.With("within", yes)
+		call.More = call.More.With("within", saidYes())
 	}
 	buf := scratch.Get().(*[]byte)
 	defer scratch.Put(buf)
@@ -233,7 +233,9 @@ func (p *Peer) refused(inside bool) error {
 }
 
 // errBothWait is what a handler is told that calls back a peer whose handler does the same (CLIENT-6).
-var errBothWait = shape.Refused.Errorf("the call would wait for itself: both ends call back from inside a handler")
+var errBothWait = &shape.Error{
+	Fault: shape.Refused, Text: "the call would wait for itself: both ends call back from inside a handler",
+}
 
 // closedError is what a call on an ended connection is told (CLIENT-1). mu is held.
 func (p *Peer) closedError() error {
@@ -356,8 +358,16 @@ func (p *Peer) result(w *waiter, take func(shape.Rows) error) error {
 	return take(msg.Rows)
 }
 
-// yes is the value of within.
-var yes, _ = shape.Limits{}.Value([]byte("true"), shape.JSON)
+// yes is the value of within, made by the first call that has one: a program that is run for one call has none.
+var yes struct {
+	once  sync.Once
+	value shape.Raw
+}
+
+func saidYes() shape.Raw {
+	yes.once.Do(func() { yes.value, _ = shape.Limits{}.Value([]byte("true"), shape.JSON) })
+	return yes.value
+}
 
 // isWithin reports whether a call says that it was made from inside a handler (CLIENT-6).
 func isWithin(call shape.Call) bool {

@@ -179,7 +179,9 @@ func (p *Peer) Close() error {
 }
 
 // errClosed is the cause when this side closed.
-var errClosed = shape.Unavailable.Errorf("the connection is closed: %w", os.ErrClosed)
+var errClosed = &shape.Error{
+	Fault: shape.Unavailable, Text: "the connection is closed: file already closed", Err: os.ErrClosed,
+}
 
 // End takes what has already arrived, the kernel's buffer included, and no more: a started frame is cut, calls that have
 // wholly arrived are answered, calls of ours still waiting fail with cause, then the connection closes. It returns at once;

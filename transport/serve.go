@@ -66,7 +66,7 @@ func (p *Peer) serve() {
 	}
 }
 
-var errGoexit = shape.Failed.Errorf("a handler ended its goroutine")
+var errGoexit = &shape.Error{Fault: shape.Failed, Text: "a handler ended its goroutine"}
 
 // next is what a serve loop does once there is no more work.
 type next uint8

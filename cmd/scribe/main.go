@@ -1,3 +1,6 @@
+//go:debug containermaxprocs=0
+//go:debug updatemaxprocs=0
+
 // Command scribe is a durable notebook, and the example of a program on this wire: one file of notes that any number of
 // one-shot runs, pipes and daemons share.
 //
@@ -10,6 +13,8 @@
 //	scribe serve, scribe pipe the same on a socket, on stdin and stdout; watch is there too
 //
 // The notes are in $SCRIBE_BOOK, by default $XDG_STATE_HOME/scribe/book.jsonl, one JSON object a line.
+//
+// The two lines above the package are for its start: without them every run looks up the CPU limit of its container first.
 package main
 
 import "github.com/kith-wire/kith/transport/doors"

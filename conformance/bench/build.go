@@ -63,7 +63,7 @@ func (r *runner) buildOne(ctx context.Context, c contender) (string, error) {
 	return path, goBuild(ctx, path, "-tags", aloneTag+","+c.tag, ".")
 }
 
-// goBuild builds as kith's README says.
+// goBuild builds as kith's README says; its two lines stand in the programs of argv, in the minimal one too.
 func goBuild(ctx context.Context, path string, args ...string) error {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-o", path}, args...)...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")

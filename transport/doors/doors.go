@@ -57,7 +57,7 @@ func Run(p Program, args []string, opts ...Option) int {
 	for _, opt := range opts {
 		opt(&o)
 	}
-	if stdio.Breaks(stdio.Stderr) {
+	if stdio.Breaks(stdio.Stderr) && (mayOpen(args) || !stdio.Unkilled()) {
 		// Not ignored, which children would inherit: a write to a stderr that nobody reads fails, like one to any other pipe.
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	}
@@ -67,9 +67,14 @@ func Run(p Program, args []string, opts ...Option) int {
 	return argv.Run(context.Background(), p, argv.Options{Name: p.Name(), Args: args})
 }
 
+// mayOpen reports whether the command line may be that of a door: its word is somewhere in it.
+func mayOpen(args []string) bool {
+	return slices.Contains(args, serveWord) || slices.Contains(args, pipeWord)
+}
+
 // doorOf returns the door that the command line opens, nil where it is a call.
 func doorOf(p Program, args []string, o options) *door {
-	if !slices.Contains(args, serveWord) && !slices.Contains(args, pipeWord) { // a call must not pay for the flags of the doors
+	if !mayOpen(args) { // a call must not pay for the flags of the doors
 		return nil
 	}
 	words := wordsOf(args)

@@ -234,12 +234,24 @@ func TestNobodyReadsStderr(t *testing.T) {
 	socket := os.NewFile(uintptr(pair[1]), "socket")
 	defer socket.Close()
 	for _, stderr := range []*os.File{w, socket} {
-		for _, args := range [][]string{{"log"}, {"print"}, {"panic"}} {
-			cmd := reexec.Command(t, "prog", args...)
+		for _, args := range [][]string{{"prog", "log"}, {"prog", "print"}, {"prog", "panic"}, {"busy", "log"}, {"busy", "print"}} {
+			cmd := reexec.Command(t, args[0], args[1:]...)
 			cmd.Stderr = stderr
 			if r := reexec.Wait(t, cmd); r.Status != 0 || !strings.HasPrefix(r.Out, `{"ok":`) {
 				t.Errorf("%q, %s: exit %d, %q", args, stderr.Name(), r.Status, r.Out)
 			}
+		}
+	}
+	for _, program := range []string{"prog", "busy"} {
+		cmd := reexec.Command(t, program, "say")
+		cmd.Stderr = w
+		want := `{"ok":true,"family":1,"n":7,"result":["EPIPE","EPIPE","EPIPE","EPIPE","EPIPE","","EPIPE"]}` + "\n"
+		if r := reexec.Wait(t, cmd); r.Status != 0 || r.Out != want {
+			t.Errorf("%s to nobody: exit %d, %q", program, r.Status, r.Out)
+		}
+		want = `{"ok":true,"family":1,"n":7,"result":["","","","","","",""]}` + "\n"
+		if r := reexec.Run(t, "", program, "say"); r.Status != 0 || r.Out != want || r.Err != "one\ntwo\nthree\nfour\nfive\nsix\n" {
+			t.Errorf("%s: exit %d, %q, stderr %q", program, r.Status, r.Out, r.Err)
 		}
 	}
 	cmd := reexec.Command(t, "prog", "pipe")

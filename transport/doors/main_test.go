@@ -3,12 +3,15 @@ package doors_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,6 +38,11 @@ var programs = map[string]func() int{
 		}))
 	},
 	"greeter": func() int { doors.Main(greeter{}); return 98 },
+	"busy": func() int { // another goroutine runs, and may print whenever it likes
+		go func() { select {} }()
+		doors.Main(program{transporttest.Handler(), nil})
+		return 98
+	},
 }
 
 // program is a Program. It answers verbs with a row of the cli for each that it lists, and refuses verbs where there are none.
@@ -69,6 +77,25 @@ func (p program) Call(ctx context.Context, c shape.Call) (shape.Rows, error) {
 	case c.Verb == "log":
 		fmt.Fprintln(os.Stderr, "a line")
 		return shape.RowsOf("logged"), nil
+	case c.Verb == "say": // to whoever listens, on every way there is; what has become of each
+		runtime.GC()
+		runtime.GC() // what is not held on to is closed
+		_, out := fmt.Println("one")
+		_, errs := fmt.Fprintln(os.Stderr, "two")
+		log.SetFlags(0)
+		logged := log.Output(1, "three")
+		_, first := syscall.Write(1, []byte("four\n"))
+		_, second := syscall.Write(2, []byte("five\n"))
+		closed := os.Stdout.Close()
+		_, after := fmt.Fprintln(os.Stderr, "six")
+		var rows []string
+		for _, err := range []error{out, errs, logged, first, second, closed, after} {
+			rows = append(rows, map[bool]string{true: "EPIPE"}[errors.Is(err, syscall.EPIPE)])
+			if err != nil && rows[len(rows)-1] == "" {
+				rows[len(rows)-1] = err.Error()
+			}
+		}
+		return shape.RowsOf(rows...), nil
 	}
 	return p.Handler.Call(ctx, c)
 }

@@ -18,18 +18,19 @@ type (
 	jsonUnmarshaler interface{ UnmarshalJSON([]byte) error }
 )
 
+// The types are asked for by the first plan and not before: a program pays at every start for a table of them.
 var ownWays = [...]struct {
 	name    string
-	out, in reflect.Type
+	out, in func() reflect.Type
 	fill    func(p *plan, t reflect.Type)
 }{
-	{"CBOR", reflect.TypeFor[cborMarshaler](), reflect.TypeFor[cborUnmarshaler](), func(p *plan, t reflect.Type) {
+	{"CBOR", reflect.TypeFor[cborMarshaler], reflect.TypeFor[cborUnmarshaler], func(p *plan, t reflect.Type) {
 		ownPlan(p, t, wire.CBOR,
 			func(v any) ([]byte, error) { return v.(cborMarshaler).MarshalCBOR() },
 			func(v any, b []byte) error { return v.(cborUnmarshaler).UnmarshalCBOR(b) })
 	}},
-	{"Text", reflect.TypeFor[encoding.TextMarshaler](), reflect.TypeFor[encoding.TextUnmarshaler](), textPlan},
-	{"JSON", reflect.TypeFor[jsonMarshaler](), reflect.TypeFor[jsonUnmarshaler](), func(p *plan, t reflect.Type) {
+	{"Text", reflect.TypeFor[encoding.TextMarshaler], reflect.TypeFor[encoding.TextUnmarshaler], textPlan},
+	{"JSON", reflect.TypeFor[jsonMarshaler], reflect.TypeFor[jsonUnmarshaler], func(p *plan, t reflect.Type) {
 		ownPlan(p, t, wire.JSON,
 			func(v any) ([]byte, error) { return v.(jsonMarshaler).MarshalJSON() },
 			func(v any, b []byte) error { return v.(jsonUnmarshaler).UnmarshalJSON(b) })
@@ -38,9 +39,13 @@ var ownWays = [...]struct {
 
 // own makes the plan of a type that says itself how it crosses, and says whether it does.
 func own(p *plan, t reflect.Type) (bool, error) {
+	if t.PkgPath() == "" && t.Kind() != reflect.Struct { // predeclared or without a name, and embedding nothing: it has no methods
+		return false, nil
+	}
 	at := reflect.PointerTo(t)
-	for _, way := range ownWays {
-		switch out, in := at.Implements(way.out), at.Implements(way.in); {
+	for i := range ownWays {
+		way := &ownWays[i]
+		switch out, in := at.Implements(way.out()), at.Implements(way.in()); {
 		case out && in:
 			way.fill(p, t)
 			return true, nil

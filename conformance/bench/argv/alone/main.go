@@ -1,3 +1,6 @@
+//go:debug containermaxprocs=0
+//go:debug updatemaxprocs=0
+
 // Command alone is a program of kith that has its command line alone, run for one call.
 package main
 

@@ -1,3 +1,6 @@
+//go:debug containermaxprocs=0
+//go:debug updatemaxprocs=0
+
 // Command doors is a program of kith with all its doors, run for one call.
 package main
 
