@@ -67,13 +67,11 @@ func (s *scanner) valueCBOR(i int) (end int, kind wire.Kind, n int) {
 			kind, i = wire.Text, s.textCBOR(i)
 		case wire.MajorList, wire.MajorMap:
 			if b[i]&0xe0 == wire.MajorMap {
-				if keys := s.rowsFrom(); keys != nil {
-					at, what := s.rowsCBOR(i, keys)
-					if i = at; what == atValue {
-						continue
-					} else if what == behindValue || i == refused {
-						break
-					}
+				var what ended
+				if i, what = s.rowsCBOR(i); what == atValue {
+					continue
+				} else if what == behindValue {
+					break
 				}
 			}
 			kind, i = wire.List, s.openCBOR(i) // the kind of the outermost is read off its level

@@ -99,13 +99,11 @@ func (s *scanner) valueJSON(i int) (end int, kind wire.Kind, n int) {
 			i, _ = s.text(i + 1)
 		case '{', '[':
 			if c == '{' {
-				if keys := s.rowsFrom(); keys != nil {
-					at, what := s.rowsJSON(i, keys)
-					if i = at; what == atValue {
-						continue
-					} else if what == behindValue || i == refused {
-						break
-					}
+				var what ended
+				if i, what = s.rowsJSON(i); what == atValue {
+					continue
+				} else if what == behindValue {
+					break
 				}
 			}
 			var empty bool

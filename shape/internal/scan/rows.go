@@ -11,7 +11,8 @@ import (
 // is made up as it would stand there, and the general way goes on from that very place: so what is refused, where and with which
 // words does not depend on the way.
 
-// span is a key as it stands in the first map of a list, with what tells that it ends.
+// span is a key as it stands in the first map of a list, with what tells that it ends. It compares as wire.Lead does and is a piece of
+// its own: with one for both the scan of rows takes an eighth to a fifth longer.
 type span struct {
 	at, end int
 
@@ -58,7 +59,7 @@ type ended int
 const (
 	nothingYet  ended = iota // the map that began there: nothing of it was looked at
 	atValue                  // a value of the innermost list or map
-	behindValue              // what follows a value of the innermost list or map
+	behindValue              // what follows a value of the innermost list or map, or refused
 )
 
 // rowsFrom returns the keys of the maps of the innermost list, where the fast way can be tried.
@@ -81,9 +82,12 @@ func (s *scanner) within(at, keys, left, items int) {
 	s.items = items
 }
 
-// rowsJSON moves past maps of the innermost list that come as the first did. keys are not empty.
-func (s *scanner) rowsJSON(i int, keys []span) (int, ended) {
-	b := s.b
+// rowsJSON moves past maps of the innermost list that come as the first did, if they do.
+func (s *scanner) rowsJSON(i int) (int, ended) {
+	b, keys := s.b, s.rowsFrom()
+	if keys == nil {
+		return i, nothingYet
+	}
 	for {
 		at := i
 		if s.items < len(keys) {
@@ -114,7 +118,7 @@ func (s *scanner) rowsJSON(i int, keys []span) (int, ended) {
 				}
 			}
 			if i = end; i == refused {
-				return refused, nothingYet
+				return refused, behindValue
 			}
 		}
 		if i >= len(b) || b[i] != '}' {
@@ -179,8 +183,11 @@ func (s *scanner) scalarsJSON(i, spare int) (end, left int) {
 }
 
 // rowsCBOR is rowsJSON for CBOR.
-func (s *scanner) rowsCBOR(i int, keys []span) (int, ended) {
-	b := s.b
+func (s *scanner) rowsCBOR(i int) (int, ended) {
+	b, keys := s.b, s.rowsFrom()
+	if keys == nil {
+		return i, nothingYet
+	}
 	for {
 		at, n := i, len(keys)
 		if s.items < n || i+1+2*n > len(b) || b[i] != wire.MajorMap|byte(n) {
@@ -207,15 +214,12 @@ func (s *scanner) rowsCBOR(i int, keys []span) (int, ended) {
 				}
 			}
 			if i = end; i == refused {
-				return refused, nothingYet
+				return refused, behindValue
 			}
 		}
 		s.items = spare
 		list := &s.open[len(s.open)-1]
-		if list.left <= 0 {
-			return i, behindValue
-		}
-		if i >= len(b) || b[i] != b[at] {
+		if list.left <= 0 || i >= len(b) || b[i] != b[at] {
 			return i, behindValue
 		}
 		list.left--

@@ -19,11 +19,8 @@ const (
 // below U+0020. It is len(s) where there is none.
 func TextStop[S string | []byte](s S, i int) int {
 	for ; i+8 <= len(s); i += 8 {
-		// A byte is zero, or below 32, when taking 1, or 32, off it borrows and its own high bit was not set. A borrow spoils
-		// only bytes above a true hit, and the lowest hit is the one that counts.
 		w := load(s[i : i+8])
-		quote, slope := w^quotes, w^slopes
-		if hit := ((quote-ones)&^quote | (slope-ones)&^slope | (w-spaces)&^w) & highs; hit != 0 {
+		if hit := Quotes(w) | below(w^slopes, ones) | below(w, spaces); hit != 0 {
 			return i + bits.TrailingZeros64(hit)>>3
 		}
 	}
@@ -40,11 +37,12 @@ func plainHits(w uint64) uint64 {
 	return (w ^ quotes - ones) | (w ^ slopes - ones) | (w - spaces) | w
 }
 
+// below has a high bit set at the lowest byte of a word that is below that of bounds, which are 128 or less, and none where there is no
+// such byte: taking the bound off borrows, and the byte's own high bit was not set. A borrow spoils only bytes above a true hit.
+func below(w, bounds uint64) uint64 { return (w - bounds) &^ w & highs }
+
 // Quotes has a high bit set at the lowest quote in a word, and none where there is no quote.
-func Quotes(w uint64) uint64 {
-	w ^= quotes
-	return (w - ones) &^ w & highs
-}
+func Quotes(w uint64) uint64 { return below(w^quotes, ones) }
 
 // Where a text is long, and how much of it is looked at at once.
 const (
@@ -57,8 +55,7 @@ const (
 func TextEnd(b []byte, i int) int {
 	for far := i + longText; i+8 <= len(b) && i < far; i += 8 {
 		w := binary.LittleEndian.Uint64(b[i:])
-		quote, slope := w^quotes, w^slopes
-		if hit := ((quote-ones)&^quote | (slope-ones)&^slope) & highs; hit != 0 {
+		if hit := Quotes(w) | below(w^slopes, ones); hit != 0 {
 			return i + bits.TrailingZeros64(hit)>>3
 		}
 	}
