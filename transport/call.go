@@ -25,8 +25,10 @@ type callState struct {
 	queue  []*waiter // wait for room among them
 	closed bool      // CloseWrite
 
-	alone      *waiter // the leader's: what askAlone is to send
+	// The leader's: what askAlone is to send, and the func that does, which is made once.
+	alone      *waiter
 	aloneBytes []byte
+	sendAlone  func()
 }
 
 func (c *callState) waiting() bool { return len(c.out) > 0 }
@@ -90,7 +92,7 @@ func (p *Peer) roundTrip(ctx context.Context, call shape.Call, take func(shape.R
 	}
 	from := PeerFrom(ctx)
 	if from != nil {
-		call.More = call.More.With("within", saidYes())
+		call.More = call.More.With("within", yes())
 	}
 	buf := scratch.Get().(*[]byte)
 	defer scratch.Put(buf)
@@ -170,18 +172,21 @@ func (p *Peer) wait(w *waiter, b []byte, inside bool) {
 func (p *Peer) askAlone(w *waiter, b []byte) {
 	p.read.leading = true
 	p.calls.alone, p.calls.aloneBytes = w, b
-	if p.sendAlone == nil {
-		p.sendAlone = func() {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			if !p.ended {
-				p.send(p.calls.alone, p.calls.aloneBytes)
-			}
-		}
+	if p.calls.sendAlone == nil {
+		p.calls.sendAlone = p.sendAlone
 	}
 	p.mu.Unlock()
-	p.took(stream.ReadAfter(p.str, &p.in, p.sendAlone))
+	p.took(stream.ReadAfter(p.str, &p.in, p.calls.sendAlone))
 	p.calls.alone, p.calls.aloneBytes = nil, nil
+}
+
+// sendAlone is called once nothing is there to be read.
+func (p *Peer) sendAlone() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.ended {
+		p.send(p.calls.alone, p.calls.aloneBytes)
+	}
 }
 
 // send sends a call: its place among those that wait and its place in what is written are taken at once. mu is held.
@@ -359,15 +364,10 @@ func (p *Peer) result(w *waiter, take func(shape.Rows) error) error {
 }
 
 // yes is the value of within, made by the first call that has one: a program that is run for one call has none.
-var yes struct {
-	once  sync.Once
-	value shape.Raw
-}
-
-func saidYes() shape.Raw {
-	yes.once.Do(func() { yes.value, _ = shape.Limits{}.Value([]byte("true"), shape.JSON) })
-	return yes.value
-}
+var yes = sync.OnceValue(func() shape.Raw {
+	value, _ := shape.Limits{}.Value([]byte("true"), shape.JSON)
+	return value
+})
 
 // isWithin reports whether a call says that it was made from inside a handler (CLIENT-6).
 func isWithin(call shape.Call) bool {

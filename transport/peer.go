@@ -15,17 +15,16 @@ import (
 // Peer is the program at the other end of a connection: what a dialer gets, and what a [Handler] finds in its context.
 // It is safe for use from many goroutines.
 type Peer struct {
-	cfg       Config
-	framing   Framing
-	str       stream.Stream   // nil at the cli: no way back
-	ctx       context.Context // what handlers are given
-	cancel    context.CancelFunc
-	done      chan struct{}
-	in        frame.Input // the leader's
-	batch     []item      // the leader's: what one read brought
-	sendAlone func()      // made once the first call is
-	tick      *time.Timer // made once the first clock is needed
-	hurry     *time.Timer // made once a reply has waited for company
+	cfg     Config
+	framing Framing
+	str     stream.Stream   // nil at the cli: no way back
+	ctx     context.Context // what handlers are given
+	cancel  context.CancelFunc
+	done    chan struct{}
+	in      frame.Input // the leader's
+	batch   []item      // the leader's: what one read brought
+	tick    *time.Timer // made once the first clock is needed
+	hurry   *time.Timer // made once a reply has waited for company
 
 	mu      sync.Mutex
 	read    readState

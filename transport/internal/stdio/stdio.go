@@ -34,18 +34,9 @@ func Breaks(fd FD) bool {
 // cannot get into a message, and what Guard returns is where messages go (ARGV-5). That is a descriptor of its own, which no
 // child inherits and whose broken pipe is an error and not a signal. There is one for the life of the process: Guard returns
 // the same one again, and nothing undoes it, or a goroutine that is still printing at the end would spoil the last message.
-func Guard() (FD, error) {
-	guarded.once.Do(func() { guarded.fd, guarded.err = guard() })
-	return guarded.fd, guarded.err
-}
+func Guard() (FD, error) { return guard() }
 
-var guarded struct {
-	once sync.Once
-	fd   FD
-	err  error
-}
-
-func guard() (FD, error) {
+var guard = sync.OnceValues(func() (FD, error) {
 	fd, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {
 		return -1, os.NewSyscallError("dup", err)
@@ -60,7 +51,7 @@ func guard() (FD, error) {
 			return -1, os.NewSyscallError("dup2", err)
 		}
 	}
-}
+})
 
 // Read reads once. It waits for input where the descriptor does not.
 func (fd FD) Read(p []byte) (int, error) {

@@ -151,6 +151,30 @@ func TestReadAndEnd(t *testing.T) {
 	})
 }
 
+// What is done once nothing is there is done before the wait, and once, and not where something is there or nothing comes any more.
+func TestReadAfter(t *testing.T) {
+	each(t, func(t *testing.T, s Stream, r io.ReadCloser, w io.WriteCloser) {
+		buf, asked := make([]byte, 10), 0
+		ask := func() {
+			asked++
+			io.WriteString(w, "answer")
+		}
+		for i := range 3 {
+			if n, err := ReadAfter(s, fixed(buf), ask); string(buf[:n]) != "answer" || err != nil || asked != i+1 {
+				t.Fatalf("got %q, %v, asked %d times", buf[:n], err, asked)
+			}
+		}
+		io.WriteString(w, "before")
+		if n, err := ReadAfter(s, fixed(buf), ask); string(buf[:n]) != "before" || err != nil {
+			t.Errorf("got %q, %v", buf[:n], err)
+		}
+		w.Close()
+		if n, err := ReadAfter(s, fixed(buf), ask); n != 0 || err != io.EOF || asked != 3 {
+			t.Errorf("the end is %d, %v, asked %d times", n, err, asked)
+		}
+	})
+}
+
 // A read that waits is woken, once, and what comes afterwards is read.
 func TestInterrupt(t *testing.T) {
 	each(t, func(t *testing.T, s Stream, r io.ReadCloser, w io.WriteCloser) {
