@@ -259,6 +259,30 @@ func TestTextStop(t *testing.T) {
 	}
 }
 
+// In a long text, of which more is looked at at once, every byte value is found wherever it stands.
+func TestLongPlain(t *testing.T) {
+	b := bytes.Repeat([]byte("x"), longText+2*block+longText/2)
+	for value := range 256 {
+		plain := value >= ' ' && value < utf8.RuneSelf && value != '"' && value != '\\'
+		for at := value % 7; at < len(b); at += 61 {
+			b[at] = byte(value)
+			for _, from := range []int{0, at / 2, at} {
+				want := at
+				if plain {
+					want = len(b)
+				}
+				if got := PlainStop(b, from); got != want {
+					t.Fatalf("PlainStop, %#x at %d, from %d: %d, want %d", value, at, from, got, want)
+				}
+				if got := PlainStop(string(b), from); got != want {
+					t.Fatalf("PlainStop of a string, %#x at %d, from %d: %d, want %d", value, at, from, got, want)
+				}
+			}
+			b[at] = 'x'
+		}
+	}
+}
+
 // A list and a map, written in both encodings by the same calls.
 func TestListsAndMaps(t *testing.T) {
 	write := func(enc Encoding) []byte {

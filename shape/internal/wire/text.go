@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"strings"
 )
 
 // Bytes of one value in each of the eight places of a word, for looking at eight bytes at a time.
@@ -32,9 +33,10 @@ func TextStop[S string | []byte](s S, i int) int {
 	return i
 }
 
-// plainHits has a high bit set where a byte of a word is none of the plain ones; it may have others set above that.
+// plainHits has a high bit set where a byte of a word is none of the plain ones; it may have others set above that. The flip of one
+// bit brings the quote next to the controls, which it leaves among themselves: one bound finds both.
 func plainHits(w uint64) uint64 {
-	return (w ^ quotes - ones) | (w ^ slopes - ones) | (w - spaces) | w
+	return (w ^ 2*ones - 0x21*ones) | (w ^ slopes - ones) | w
 }
 
 // below has a high bit set at the lowest byte of a word that is below that of bounds, which are 128 or less, and none where there is no
@@ -86,7 +88,13 @@ func farEnd(b []byte, i int) int {
 
 // PlainStop is TextStop for a text that is not yet known to be valid: it stops at any byte beyond ASCII too.
 func PlainStop[S string | []byte](s S, i int) int {
+	far := i + longText
 	for ; i+8 <= len(s); i += 8 {
+		if i == far {
+			if i = passPlain(s, i); i+8 > len(s) {
+				break
+			}
+		}
 		w := load(s[i : i+8])
 		if hit := plainHits(w) & highs; hit != 0 {
 			return i + bits.TrailingZeros64(hit)>>3
@@ -103,6 +111,47 @@ func PlainStop[S string | []byte](s S, i int) int {
 		}
 	}
 	return i
+}
+
+// passPlain moves over plain bytes of a long text, a block at a time; what it leaves begins with another, or is short.
+func passPlain[S string | []byte](s S, i int) int {
+	for i+32 <= len(s) {
+		part := s[i:min(len(s), i+block)]
+		if quote := indexByte(part, '"'); quote >= 0 {
+			part = part[:quote]
+		}
+		if slope := indexByte(part, '\\'); slope >= 0 {
+			part = part[:slope]
+		}
+		n := passASCII(part)
+		if i += n; n < block {
+			break
+		}
+	}
+	return i
+}
+
+// indexByte is the IndexByte of package bytes or strings, which look at many bytes at once.
+func indexByte[S string | []byte](s S, c byte) int {
+	switch s := any(s).(type) {
+	case string:
+		return strings.IndexByte(s, c)
+	case []byte:
+		return bytes.IndexByte(s, c)
+	}
+	return -1
+}
+
+// passASCII returns how many bytes from the start on are ASCII and no controls, in steps of 32.
+func passASCII[S string | []byte](s S) (n int) {
+	for ; n+32 <= len(s); n += 32 {
+		w := s[n : n+32]
+		a, b, c, d := load(w), load(w[8:]), load(w[16:]), load(w[24:])
+		if (a|(a-spaces)|b|(b-spaces)|c|(c-spaces)|d|(d-spaces))&highs != 0 {
+			break
+		}
+	}
+	return n
 }
 
 // IsASCII reports whether no byte is beyond ASCII: valid UTF-8, at a glance.

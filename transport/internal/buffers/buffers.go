@@ -25,19 +25,28 @@ var (
 
 // Get returns an empty buffer with room for size bytes or more. What stood in it is garbage.
 func Get(size int) []byte {
-	if size >= Least {
-		mu.Lock()
-		defer mu.Unlock()
-		used = true
-		for i := len(free) - 1; i >= 0; i-- {
-			if b := free[i]; cap(b) >= size {
-				free = append(free[:i], free[i+1:]...)
-				held -= cap(b)
-				return b[:0]
-			}
-		}
+	if b := Kept(size); b != nil {
+		return b
 	}
 	return make([]byte, 0, size)
+}
+
+// Kept is Get where a buffer of that size is kept, and nil where it would have to be made.
+func Kept(size int) []byte {
+	if size < Least {
+		return nil
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	used = true
+	for i := len(free) - 1; i >= 0; i-- {
+		if b := free[i]; cap(b) >= size {
+			free = append(free[:i], free[i+1:]...)
+			held -= cap(b)
+			return b[:0]
+		}
+	}
+	return nil
 }
 
 // Put gives a buffer back that nobody uses any more, whoever made it.

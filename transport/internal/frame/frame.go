@@ -45,13 +45,19 @@ const chunkLen = 16 << 10
 var chunks sync.Pool // of *Chunk, of chunkLen bytes
 
 func newChunk(size int) *Chunk {
-	var c *Chunk
 	if size > chunkLen {
-		b := buffers.Get(size)
-		c = &Chunk{b: b[:cap(b)]}
-	} else if c, _ = chunks.Get().(*Chunk); c == nil {
+		return chunkOf(buffers.Get(size))
+	}
+	c, _ := chunks.Get().(*Chunk)
+	if c == nil {
 		c = &Chunk{b: make([]byte, chunkLen)}
 	}
+	c.refs.Store(1)
+	return c
+}
+
+func chunkOf(b []byte) *Chunk {
+	c := &Chunk{b: b[:cap(b)]}
 	c.refs.Store(1)
 	return c
 }
@@ -95,16 +101,26 @@ func (in *Input) Room() []byte {
 		in.w = copy(in.cur.b, in.cur.b[in.r:in.w])
 		in.r = 0
 	default:
-		size := 2 * have
-		if in.kind != Lines {
-			size = min(size, in.want())
-		}
-		next := newChunk(max(chunkLen, size))
+		next := in.larger()
 		copy(next.b, in.cur.b[in.r:in.w])
 		in.cur.Release()
 		in.cur, in.r, in.w = next, 0, have
 	}
 	return in.cur.b[in.w:]
+}
+
+// larger is the chunk that what has come moves to: room for the whole frame where such a buffer is kept, and else for as much as has
+// come once more.
+func (in *Input) larger() *Chunk {
+	size := 2 * (in.w - in.r)
+	if in.kind != Lines {
+		want := in.want()
+		if b := buffers.Kept(want); b != nil {
+			return chunkOf(b)
+		}
+		size = min(size, want)
+	}
+	return newChunk(max(chunkLen, size))
 }
 
 // want is how many bytes the frame at the front is known or guessed to need.

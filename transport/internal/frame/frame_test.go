@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kith-wire/kith/transport/internal/buffers"
 )
 
 // framesOf cuts a stream that arrives in pieces of so many bytes, and says what it found.
@@ -113,5 +115,30 @@ func TestOtherOrder(t *testing.T) {
 		if f, ok := in.Next(); !ok || f.Bad == nil || f.Bad.Text != c.want {
 			t.Errorf("%q: %v %+v", c.head, ok, f)
 		}
+	}
+}
+
+// TestLargeRoom: a large frame's bytes move at once to a buffer of its size where one is kept, and else to one for as much as has come
+// once more (LIMIT-2).
+func TestLargeRoom(t *testing.T) {
+	const size = 1 << 20
+	in := NewInput(BigEndian, size)
+	fill := func() int {
+		room := in.Room()
+		in.Took(copy(room, make([]byte, len(room))))
+		return len(room)
+	}
+	if n := copy(in.Room(), "\x00\x10\x00\x00"); n != HeadLen {
+		t.Fatal(n)
+	}
+	in.Took(HeadLen)
+	first := fill()
+	if more := len(in.Room()); more > 2*(first+HeadLen) {
+		t.Errorf("room for %d bytes after %d", more, first)
+	}
+	fill()
+	buffers.Put(make([]byte, 0, size+HeadLen))
+	if more := len(in.Room()); more < size-4*chunkLen {
+		t.Errorf("room for %d bytes, and a buffer of %d is kept", more, size+HeadLen)
 	}
 }
