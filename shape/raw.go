@@ -114,7 +114,7 @@ func (r Raw) Members() Members {
 }
 
 // Rows are the rows that a value is where no list of rows was sent: none for null, the elements of a list, and any other value
-// itself (RPC-6). Those of a list are parts of its bytes.
+// itself (RPC-6). They are parts of its bytes.
 func (r Raw) Rows() Rows {
 	switch r.Kind() {
 	case "null", "":
@@ -123,9 +123,7 @@ func (r Raw) Rows() Rows {
 		args, _ := r.Args()
 		return Rows{n: args.n, held: args.n, list: args.list, enc: args.enc}
 	}
-	list := wire.AppendListOpen(make([]byte, 0, len(r.b)+2), r.enc, 1)
-	list = wire.AppendListClose(append(list, r.b...), r.enc)
-	return Rows{n: 1, held: 1, list: list, enc: r.enc}
+	return Rows{n: 1, held: 1, list: r.b, bare: true, enc: r.enc}
 }
 
 // All yields the elements of a list, and none of any other value.

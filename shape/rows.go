@@ -16,6 +16,7 @@ type Rows struct {
 	n       int
 	held    int // rows in list; n is fewer where the reply said so (SHAPE-5)
 	list    []byte
+	bare    bool // list is no list but the one row
 	enc     wire.Encoding
 	values  any  // a *plan.Slice[T]
 	single  bool // values is a *T, of the one row
@@ -97,6 +98,10 @@ func (r Rows) All() iter.Seq2[int, Raw] {
 			}
 			r.list, r.enc = list, wire.JSON
 		}
+		if r.bare {
+			yield(0, Raw{b: r.list, enc: r.enc})
+			return
+		}
 		if r.n == 0 {
 			return
 		}
@@ -151,10 +156,24 @@ func Decode[T any](r Rows, into []T) ([]T, error) {
 	if r.n == 1 && cap(into) == 0 {
 		to.rows = to.one[:0]
 	}
+	if r.bare {
+		to.rows = append(to.rows, *new(T))
+		if codec.Decode(r.list, r.enc, &to.rows[0]) == nil {
+			return to.rows, nil
+		}
+		r = r.listed() // for an error that names the row
+	}
 	if err := codec.DecodeList(r.list, r.enc, r.n, &to.rows); err != nil {
 		return into[:0], Malformed.Errorf("result%w", err)
 	}
 	return to.rows, nil
+}
+
+// listed returns rows whose list is one.
+func (r Rows) listed() Rows {
+	list := wire.AppendListOpen(make([]byte, 0, len(r.list)+2), r.enc, 1)
+	r.list, r.bare = wire.AppendListClose(append(list, r.list...), r.enc), false
+	return r
 }
 
 // AppendReply writes the one reply of a call: the rows, or the refusal that err is. It always writes one: rows that cannot
@@ -208,6 +227,9 @@ func (r Rows) Append(dst []byte, enc Encoding, l Limits) ([]byte, error) {
 	switch {
 	case r.n == 0:
 		return wire.AppendListClose(wire.AppendListOpen(dst, to, 0), to), nil
+	case r.bare:
+		dst = wire.AppendListOpen(dst, to, 1)
+		return wire.AppendListClose(Raw{b: r.list, enc: r.enc}.Append(dst, enc), to), nil
 	case r.values == nil && r.n == r.held:
 		return Raw{b: r.list, enc: r.enc}.Append(dst, enc), nil
 	case r.values == nil:

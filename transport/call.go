@@ -55,20 +55,25 @@ const scratchMax = 64 << 10
 
 // Call calls the peer and waits for its reply; the rows own their bytes. The error is a [*shape.Error]. Where ctx ends
 // first the connection is closed (CLIENT-1). What is refused before a byte has left is Refused and not Said.
-func (p *Peer) Call(ctx context.Context, call shape.Call) (rows shape.Rows, err error) {
-	err = p.call(ctx, call, func(got shape.Rows) error {
-		rows = got.Clone()
-		return nil
-	})
-	return rows, err
+func (p *Peer) Call(ctx context.Context, call shape.Call) (shape.Rows, error) {
+	rows, from, err := p.roundTrip(ctx, call)
+	if err != nil {
+		return shape.Rows{}, p.callError(call.Verb, err)
+	}
+	defer from.Release()
+	return rows.Clone(), nil
 }
 
-// call hands the rows of the reply to take, which must not keep their bytes.
-func (p *Peer) call(ctx context.Context, call shape.Call, take func(shape.Rows) error) error {
-	if err := p.roundTrip(ctx, call, take); err != nil {
-		return p.callError(call.Verb, err)
+// CallHeld implements [Holder].
+func (p *Peer) CallHeld(ctx context.Context, c Caller, call shape.Call) (shape.Rows, Held, error) {
+	if c != Caller(p) {
+		return shape.Rows{}, nil, nil
 	}
-	return nil
+	rows, from, err := p.roundTrip(ctx, call)
+	if err != nil {
+		return shape.Rows{}, nil, p.callError(call.Verb, err)
+	}
+	return rows, from, nil
 }
 
 // callError says whose error it is.
@@ -83,12 +88,13 @@ func (p *Peer) callError(verb string, err error) error {
 	return &e
 }
 
-func (p *Peer) roundTrip(ctx context.Context, call shape.Call, take func(shape.Rows) error) error {
+// roundTrip returns the rows of the reply, which are good until the Chunk is released.
+func (p *Peer) roundTrip(ctx context.Context, call shape.Call) (shape.Rows, *frame.Chunk, error) {
 	if !p.WayBack() {
-		return p.noWayBack()
+		return shape.Rows{}, nil, p.noWayBack()
 	}
 	if err := ctx.Err(); err != nil {
-		return ended(ctx)
+		return shape.Rows{}, nil, ended(ctx)
 	}
 	from := PeerFrom(ctx)
 	if from != nil {
@@ -101,7 +107,7 @@ func (p *Peer) roundTrip(ctx context.Context, call shape.Call, take func(shape.R
 		*buf = b[:0]
 	}
 	if err != nil {
-		return err
+		return shape.Rows{}, nil, err
 	}
 	w := waiters.Get().(*waiter)
 	*w = waiter{wake: w.wake, size: len(b), timed: true}
@@ -113,7 +119,7 @@ func (p *Peer) roundTrip(ctx context.Context, call shape.Call, take func(shape.R
 		defer stop()
 	}
 	p.wait(w, b, from == p)
-	return p.result(w, take)
+	return p.result(w)
 }
 
 // ended is the error of a call whose context ended first.
@@ -345,9 +351,9 @@ func (p *Peer) refuseInner() {
 }
 
 // result reads the reply and gives the waiter back, unless its place in the queue is still to be used up.
-func (p *Peer) result(w *waiter, take func(shape.Rows) error) error {
+func (p *Peer) result(w *waiter) (shape.Rows, *frame.Chunk, error) {
 	if w.err != nil {
-		return w.err
+		return shape.Rows{}, nil, w.err
 	}
 	msg, from := w.item.msg, w.item.from
 	w.item = item{}
@@ -356,11 +362,11 @@ func (p *Peer) result(w *waiter, take func(shape.Rows) error) error {
 	default:
 	}
 	waiters.Put(w)
-	defer from.Release()
 	if msg.Refusal != nil {
-		return msg.Refusal
+		from.Release()
+		return shape.Rows{}, nil, msg.Refusal
 	}
-	return take(msg.Rows)
+	return msg.Rows, from, nil
 }
 
 // yes is the value of within, made by the first call that has one: a program that is run for one call has none.
@@ -377,24 +383,4 @@ func isWithin(call shape.Call) bool {
 	}
 	var within bool
 	return value.Decode(&within) == nil && within
-}
-
-// Call calls a verb with Go values as its arguments and reads each row of the reply into a Row. The error is a
-// [*shape.Error].
-func Call[Row any](ctx context.Context, c Caller, verb string, args ...any) (out []Row, err error) {
-	call := shape.Call{Verb: verb, Args: shape.ListArgs(args...)}
-	take := func(rows shape.Rows) (err error) {
-		out, err = shape.Decode[Row](rows, nil)
-		return err
-	}
-	if p, ok := c.(*Peer); ok {
-		err = p.call(ctx, call, take)
-		return out, err
-	}
-	rows, err := c.Call(ctx, call)
-	if err != nil {
-		return nil, err
-	}
-	err = take(rows)
-	return out, err
 }

@@ -35,17 +35,17 @@ func kithRPCDial(measure, path string) (client, error) {
 }
 
 func (c kithRPCClient) Echo(text string) (string, error) {
-	s, err := kithOne[Said](c, "bench.echo", Said{text})
+	s, err := kithOne[Said](c.Client, "bench.echo", Said{text})
 	return s.Text, err
 }
 
 func (c kithRPCClient) Blob() (int, error) {
-	text, err := kithOne[string](c, "bench.blob")
+	text, err := kithOne[string](c.Client, "bench.blob")
 	return len(text), err
 }
 
 func (c kithRPCClient) List(n int) (int, string, error) {
-	rows, err := transport.Call[Row](context.Background(), c, "bench.list", kithListArgs{n})
+	rows, err := transport.Call[Row](context.Background(), c.Client, "bench.list", kithListArgs{n})
 	if err != nil || len(rows) == 0 {
 		return 0, "", err
 	}

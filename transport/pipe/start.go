@@ -107,6 +107,14 @@ func (c *Child) Close() error {
 	return nil
 }
 
+// CallHeld implements [transport.Holder].
+func (c *Child) CallHeld(ctx context.Context, caller transport.Caller, call shape.Call) (shape.Rows, transport.Held, error) {
+	if caller != transport.Caller(c) {
+		return shape.Rows{}, nil, nil
+	}
+	return c.Peer.CallHeld(ctx, c.Peer, call)
+}
+
 // watch sees to the end of the child, however that begins.
 func (c *Child) watch() {
 	defer close(c.gone)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kith-wire/kith/shape"
@@ -19,36 +20,26 @@ import (
 // Client is a connection to a daemon. It is safe for use from many goroutines, whose calls are outstanding at the same time. One of
 // the callers that wait reads for all.
 type Client struct {
-	cfg  transport.Config
-	conn net.Conn
-	str  stream.Stream
-	in   frame.Input // the leader's
-	done chan struct{}
+	cfg     transport.Config
+	conn    net.Conn
+	str     stream.Stream
+	in      frame.Input // the leader's
+	batch   []answer    // the leader's: what one read brought
+	done    chan struct{}
+	last    atomic.Uint64           // the id that was used last
+	upgrade atomic.Pointer[pending] // nothing behind its response is ours; it changes with mu held
 
 	mu      sync.Mutex
 	out     outbox
 	calls   map[uint64]*pending
-	last    uint64 // the id that was used last
-	lost    int    // of calls: whose caller has gone
+	lost    int      // of calls: whose caller has gone
+	heir    *pending // was woken to lead
+	clock   clock
 	leading bool
-	upgrade *pending // nothing behind its response is ours
 	taken   bool
 	ended   bool
 	err     error
 }
-
-// pending is one call.
-type pending struct {
-	id   uint64
-	wake chan struct{} // look again
-	done bool          // rows or err is there
-	gone bool          // its caller does not wait any more
-	rows shape.Rows
-	err  error
-}
-
-// lostMax is how many calls may be given up and not answered before the connection is.
-const lostMax = 1024
 
 const defaultTimeout = 30 * time.Second
 
@@ -107,35 +98,77 @@ func (c *Client) Close() error {
 // call has waited 30 s without a deadline, only this call ends: its id stays reserved until its late response, which is dropped. What
 // is refused before a byte has left is Refused and not Said.
 func (c *Client) Call(ctx context.Context, call shape.Call) (shape.Rows, error) {
-	rows, _, err := c.roundTrip(ctx, call, false)
-	return rows, err
+	rows, from, _, err := c.roundTrip(ctx, call, false)
+	if err != nil {
+		return shape.Rows{}, err
+	}
+	defer from.Release()
+	return rows.Clone(), nil
+}
+
+// CallHeld implements [transport.Holder].
+func (c *Client) CallHeld(ctx context.Context, caller transport.Caller, call shape.Call) (shape.Rows, transport.Held, error) {
+	if caller != transport.Caller(c) {
+		return shape.Rows{}, nil, nil
+	}
+	rows, from, _, err := c.roundTrip(ctx, call, false)
+	if err != nil {
+		return shape.Rows{}, nil, err
+	}
+	return rows, from, nil
 }
 
 // Upgrade makes a call whose response hands the connection over (RPC-7): it returns the rows of the acknowledgement and the connection
 // from the byte behind it on, which is the caller's to close. No other call may be outstanding, and none can be made from then on. Where
 // the error is one that the daemon said the client goes on as before.
 func (c *Client) Upgrade(ctx context.Context, call shape.Call) (shape.Rows, net.Conn, error) {
-	return c.roundTrip(ctx, call, true)
+	rows, from, conn, err := c.roundTrip(ctx, call, true)
+	if err != nil {
+		return shape.Rows{}, nil, err
+	}
+	defer from.Release()
+	return rows.Clone(), conn, nil
 }
 
-func (c *Client) roundTrip(ctx context.Context, call shape.Call, upgrade bool) (shape.Rows, net.Conn, error) {
-	if c.cfg.Timeout > 0 {
-		if _, has := ctx.Deadline(); !has {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeoutCause(ctx, c.cfg.Timeout, errTimeout)
-			defer cancel()
-		}
+// roundTrip returns the rows of the response, which are good until the Chunk is released.
+func (c *Client) roundTrip(ctx context.Context, call shape.Call, upgrade bool) (shape.Rows, *frame.Chunk, net.Conn, error) {
+	p := pendings.Get().(*pending)
+	*p = pending{wake: p.wake, timed: true}
+	if _, has := ctx.Deadline(); has {
+		p.timed = false
 	}
-	p := &pending{wake: make(chan struct{}, 1)}
+	stop := func() bool { return true }
 	if ctx.Done() != nil {
-		stop := context.AfterFunc(ctx, func() { c.giveUp(p, ctx) })
-		defer stop()
+		stop = context.AfterFunc(ctx, func() { c.giveUp(p, context.Cause(ctx)) })
 	}
+	conn, err := c.wait(ctx, p, call, upgrade)
+	rows, from := p.rows, p.from
+	if stop() && !p.gone {
+		p.putBack()
+	}
+	if err != nil {
+		return shape.Rows{}, nil, nil, c.callError(call.Verb, err)
+	}
+	return rows, from, conn, nil
+}
+
+// wait sends a call and returns once it has its response or has failed.
+func (c *Client) wait(ctx context.Context, p *pending, call shape.Call, upgrade bool) (net.Conn, error) {
+	if ctx.Err() != nil {
+		return nil, shape.Unavailable.Errorf("no response: %w", context.Cause(ctx))
+	}
+	buf := scratch.Get().(*[]byte)
+	defer scratch.Put(buf)
+	id := c.last.Add(1)
+	b, err := appendRequest((*buf)[:0], id, call, c.cfg.Limits)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.send(ctx, p, call, upgrade); err != nil {
-		return shape.Rows{}, nil, c.callError(call.Verb, err)
+	if err = c.refused(p, upgrade, err); err != nil {
+		c.last.CompareAndSwap(id, id-1)
+		return nil, err
 	}
+	p.id = id
+	*buf = c.send(p, b, upgrade)
 	for !p.done {
 		if c.leading {
 			c.mu.Unlock()
@@ -145,48 +178,17 @@ func (c *Client) roundTrip(ctx context.Context, call shape.Call, upgrade bool) (
 			c.lead()
 		}
 	}
+	c.passLead(p)
 	if upgrade {
-		c.upgrade = nil
+		c.upgrade.Store(nil)
 	}
-	switch {
-	case p.err != nil:
-		return shape.Rows{}, nil, c.callError(call.Verb, p.err)
-	case !upgrade:
-		return p.rows, nil, nil
+	if p.err != nil || !upgrade {
+		return nil, p.err
 	}
 	rest := c.in.Unread()
 	c.in.Forget()
 	c.conn.SetReadDeadline(time.Time{}) // a call that was given up may have set one
-	return p.rows, &upgraded{Conn: c.conn, rest: rest, closed: func() { c.Close() }}, nil
-}
-
-var errTimeout = errors.New("the time for a call is over")
-
-// send takes the next id and writes the request. mu is held.
-func (c *Client) send(ctx context.Context, p *pending, call shape.Call, upgrade bool) error {
-	switch {
-	case ctx.Err() != nil:
-		return shape.Unavailable.Errorf("no response: %w", context.Cause(ctx))
-	case c.ended:
-		return c.closedError()
-	case c.taken || c.upgrade != nil:
-		return shape.Refused.Errorf("the connection is being handed over, and carries no more calls")
-	case upgrade && len(c.calls) > c.lost:
-		return shape.Refused.Errorf("the connection is to be handed over, and %d calls are outstanding on it", len(c.calls)-c.lost)
-	}
-	out, err := appendRequest(c.out.out, c.last+1, call, c.cfg.Limits)
-	if err != nil {
-		return err
-	}
-	c.last++
-	p.id = c.last
-	c.calls[p.id] = p
-	if upgrade {
-		c.upgrade = p
-	}
-	c.out.out = out
-	c.out.flush()
-	return nil
+	return &upgraded{Conn: c.conn, rest: rest, closed: func() { c.Close() }}, nil
 }
 
 // closedError is what a call on an ended connection is told (CLIENT-1).
@@ -212,119 +214,6 @@ func (c *Client) callError(verb string, err error) error {
 		one.Peer = c.cfg.Name
 	}
 	return &one
-}
-
-// giveUp ends a call whose caller waits no longer.
-func (c *Client) giveUp(p *pending, ctx context.Context) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if p.done {
-		return
-	}
-	p.gone = true
-	c.settle(p, shape.Rows{}, shape.Unavailable.Errorf("no response: %w", context.Cause(ctx)))
-	if c.calls[p.id] == p {
-		c.lost++
-	}
-	switch {
-	case c.upgrade == p: // nobody knows whose the bytes are that come now
-		c.fail(p.err)
-	case c.lost > lostMax:
-		c.fail(shape.Unavailable.Errorf("%d calls were given up and are not answered", c.lost))
-	case c.leading: // perhaps by this call
-		c.str.Interrupt()
-	}
-}
-
-// settle ends the wait of a call. mu is held.
-func (c *Client) settle(p *pending, rows shape.Rows, err error) {
-	p.done, p.rows, p.err = true, rows, err
-	p.look()
-}
-
-func (p *pending) look() {
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
-}
-
-// lead reads once, hands out what came, and gives the lead away. mu is held, and not while it reads.
-func (c *Client) lead() {
-	c.leading = true
-	c.mu.Unlock()
-	n, err := c.str.ReadNext(&c.in)
-	c.in.Took(n)
-	c.mu.Lock()
-	c.leading = false
-	for err == nil && !c.taken && !c.ended {
-		f, is := c.in.Next()
-		if !is {
-			break
-		}
-		c.handOut(f)
-	}
-	if err != nil && !errors.Is(err, stream.ErrInterrupted) {
-		c.inputEnded(err)
-	}
-	for _, p := range c.calls {
-		if !p.done {
-			p.look()
-			break
-		}
-	}
-}
-
-// handOut gives a response to its call. mu is held.
-func (c *Client) handOut(f frame.Frame) {
-	if f.Bad != nil {
-		c.fail(badFrame(f, c.cfg.Limits.Frame))
-		return
-	}
-	res, err := parseResponse(f.Body, c.cfg.Limits)
-	p := c.calls[res.id]
-	switch fault, failed := res.payload.(failure); {
-	case err != nil && p != nil && res.payload == nil && !res.whole.IsZero(): // both or neither: whose it is can be told
-		c.forget(p)
-		c.settle(p, shape.Rows{}, shape.Malformed.Errorf("%w", &MalformedJSON{err}))
-	case err != nil:
-		c.fail(shape.Malformed.Errorf("%w", &MalformedJSON{err}))
-	case p == nil && failed && res.id == 0:
-		c.fail(c.said(fault, res.whole)) // of no request of ours: it is about the connection
-	case p == nil:
-		c.fail(shape.Malformed.Errorf("a response came with id %d, and no request of it is outstanding", res.id))
-	case failed:
-		c.forget(p)
-		c.settle(p, shape.Rows{}, c.said(fault, res.whole))
-	default:
-		c.forget(p)
-		rows := res.payload.(result).Rows().Clone()
-		if c.cfg.Limits.KeepReplies {
-			rows = rows.WithReply(res.whole.Clone())
-		}
-		c.taken = c.taken || c.upgrade == p
-		c.settle(p, rows, nil)
-	}
-}
-
-// forget frees the id of a call that is answered.
-func (c *Client) forget(p *pending) {
-	delete(c.calls, p.id)
-	if p.gone {
-		c.lost--
-	}
-}
-
-// said is the error that a response holds.
-func (c *Client) said(f failure, whole shape.Raw) *shape.Error {
-	e := &shape.Error{Fault: f.code.Fault(), Code: string(f.code), Text: f.message, Said: true}
-	if e.Text == "" {
-		e.Text = "no reason given"
-	}
-	if c.cfg.Limits.KeepReplies {
-		e.Reply = whole.Clone()
-	}
-	return e
 }
 
 // inputEnded fails every call with how input ended. mu is held.
@@ -354,10 +243,11 @@ func (c *Client) fail(cause error) {
 		return
 	}
 	c.ended, c.err = true, cause
+	c.clock.stop()
 	for id, p := range c.calls {
 		delete(c.calls, id)
 		if !p.done {
-			c.settle(p, shape.Rows{}, cause)
+			c.settle(p, cause)
 		}
 	}
 	go func() {

@@ -18,13 +18,13 @@ func FuzzMessages(f *testing.F) {
 	}
 	l := limits(shape.Limits{Frame: 1 << 16})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if req, err := parseRequest(bytes.Clone(b), l); err == nil {
+		if req, err := parseRequest(bytes.Clone(b), l, "agent.list"); err == nil {
 			call := shape.Call{Verb: req.method}
 			if !req.params.IsZero() {
 				call.Args = shape.NamedArgs(req.params)
 			}
 			if out, err := appendRequest(nil, req.id, call, l); err == nil {
-				again, err := parseRequest(out[4:], l)
+				again, err := parseRequest(out[4:], l, "")
 				if err != nil || again.id != req.id || again.method != req.method {
 					t.Errorf("%q became %q: %v", b, out[4:], err)
 				}
@@ -35,19 +35,16 @@ func FuzzMessages(f *testing.F) {
 			return
 		}
 		var out []byte
-		switch p := res.payload.(type) {
-		case result:
-			out = appendResponse(nil, res.id, p.Raw.Rows(), nil, l)
-		case failure:
-			out = appendFailure(nil, res.id, p.code, p.message)
-		default:
-			t.Fatalf("%q is neither result nor failure", b)
+		if res.failed == nil {
+			out = appendResponse(nil, res.id, res.result.Rows(), nil, l)
+		} else {
+			out = appendFailure(nil, res.id, res.failed.code, res.failed.message)
 		}
 		again, err := parseResponse(out[4:], l)
 		if err != nil || again.id != res.id {
 			t.Fatalf("%q became %q: %v", b, out[4:], err)
 		}
-		if was, is := res.payload.(failure); is && again.payload != was {
+		if res.failed != nil && (again.failed == nil || *again.failed != *res.failed) {
 			t.Errorf("%q became %q", b, out[4:])
 		}
 	})

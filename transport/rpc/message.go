@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -35,27 +36,21 @@ type request struct {
 
 // response is {"id":u64,"result":…} or {"id":u64,"error":{…}}.
 type response struct {
-	id      uint64
-	payload payload
-	whole   shape.Raw
+	id     uint64
+	failed *failure  // nil: result is there; there is no both (RPC-2)
+	result shape.Raw // any value
+	whole  shape.Raw
 }
 
-// payload is a result or a failure: there is no third, and no both (RPC-2).
-type payload interface{ payload() }
+// failure is {"code":"…","message":"…"}.
+type failure struct {
+	code    Code
+	message string
+}
 
-type (
-	result  struct{ shape.Raw }
-	failure struct {
-		code    Code
-		message string
-	}
-)
-
-func (result) payload()  {}
-func (failure) payload() {}
-
-// parseRequest reads a request. The error says what is wrong with it.
-func parseRequest(b []byte, l shape.Limits) (req request, err error) {
+// parseRequest reads a request. The error says what is wrong with it. before is the method of the request before: nearly always that
+// of this one too, which then makes nothing.
+func parseRequest(b []byte, l shape.Limits, before string) (req request, err error) {
 	whole, err := object(b, l, "a request")
 	if err != nil {
 		return req, err
@@ -68,7 +63,7 @@ func parseRequest(b []byte, l shape.Limits) (req request, err error) {
 	if method.Kind() != "text" {
 		return req, shape.Malformed.Errorf("method is %s and must be text", missing(method))
 	}
-	if err := method.Decode(&req.method); err != nil {
+	if req.method, err = textIn(method, before); err != nil {
 		return req, err
 	}
 	if params := m.Get("params"); params.Kind() != "null" {
@@ -102,23 +97,48 @@ func parseResponse(b []byte, l shape.Limits) (res response, err error) {
 	case !value.IsZero() && !failed.IsZero():
 		return res, shape.Malformed.Errorf("a response holds one of result and error, and this one holds both")
 	case failed.IsZero():
-		res.payload = result{value}
+		res.result = value
 		return res, nil
 	case failed.Kind() != "map":
 		return res, shape.Malformed.Errorf("error is %s and must be a map", failed.Kind())
 	}
-	var f failure
-	for name, into := range map[string]any{"code": &f.code, "message": &f.message} {
-		member := failed.Members().Get(name)
+	res.failed, err = failureOf(failed.Members())
+	return res, err
+}
+
+func failureOf(m shape.Members) (f *failure, err error) {
+	var texts [2]string
+	for i, name := range [...]string{"code", "message"} {
+		member := m.Get(name)
 		if member.Kind() != "text" {
-			return res, shape.Malformed.Errorf("%s of error is %s and must be text", name, missing(member))
+			return nil, shape.Malformed.Errorf("%s of error is %s and must be text", name, missing(member))
 		}
-		if err := member.Decode(into); err != nil {
-			return res, err
+		if texts[i], err = textIn(member, ""); err != nil {
+			return nil, err
 		}
 	}
-	res.payload = f
-	return res, nil
+	return &failure{Code(texts[0]), texts[1]}, nil
+}
+
+// textIn returns a text; it is known where that is the same.
+func textIn(raw shape.Raw, known string) (string, error) {
+	var buf [64]byte
+	quoted := raw.Append(buf[:0], shape.JSON)
+	switch plain := quoted[1 : len(quoted)-1]; {
+	case bytes.IndexByte(plain, '\\') >= 0:
+		return decodedText(raw)
+	case string(plain) == known:
+		return known, nil
+	default:
+		return string(plain), nil
+	}
+}
+
+// decodedText is apart because what is decoded into is made.
+func decodedText(raw shape.Raw) (string, error) {
+	var text string
+	err := raw.Decode(&text)
+	return text, err
 }
 
 // object admits a message (ENC-4) that is a map.
@@ -132,8 +152,11 @@ func object(b []byte, l shape.Limits, what string) (shape.Raw, error) {
 
 // idOf reads an id: an integer of 64 bits without a sign, exactly.
 func idOf(raw shape.Raw) (id uint64, err error) {
-	if raw.Kind() == "int" && raw.Decode(&id) == nil {
-		return id, nil
+	if raw.Kind() == "int" {
+		var buf [32]byte
+		if id, err = strconv.ParseUint(string(raw.Append(buf[:0], shape.JSON)), 10, 64); err == nil {
+			return id, nil
+		}
 	}
 	return 0, shape.Malformed.Errorf("id is %s and must be an integer from 0 to 18446744073709551615", missing(raw))
 }
@@ -243,6 +266,11 @@ func textOf(err error) string {
 
 // appendText writes text as JSON, with U+FFFD for what is not UTF-8.
 func appendText(dst []byte, text string) []byte {
-	list, _ := shape.ListArgs(strings.ToValidUTF8(text, "\uFFFD")).Append(nil, shape.JSON, shape.Limits{})
-	return append(dst, unlist(list)...)
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			list, _ := shape.ListArgs(strings.ToValidUTF8(text, "\uFFFD")).Append(nil, shape.JSON, shape.Limits{})
+			return append(dst, unlist(list)...)
+		}
+	}
+	return append(append(append(dst, '"'), text...), '"')
 }

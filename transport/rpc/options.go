@@ -81,16 +81,17 @@ func (o Options) names() string {
 	return strings.Join(names, ", ")
 }
 
-// check says what no program can mean. Options that are wrong panic where they are used, as registering a verb does.
-func (o Options) check() {
+// Check says what is wrong with the options: [socket.Listen] refuses them with that.
+func (o Options) Check() error {
 	for name, h := range o.Namespaces {
 		if name == "" || strings.Contains(name, ".") || h == nil {
-			panic(fmt.Sprintf("rpc: namespace %q: a name is not empty and has no dot, and its Handler is not nil", name))
+			return fmt.Errorf("rpc: namespace %q: a name is not empty and has no dot, and its Handler is not nil", name)
 		}
 	}
 	for _, method := range o.Upgrades {
 		if namespace, _, _ := strings.Cut(method, "."); o.Namespaces[namespace] == nil {
-			panic(fmt.Sprintf("rpc: method %q may upgrade, and there is no such namespace", method))
+			return fmt.Errorf("rpc: method %q may upgrade, and there is no such namespace", method)
 		}
 	}
+	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"slices"
 	"sync"
 	"time"
 
@@ -19,16 +18,17 @@ import (
 // its time loses the lead to a new goroutine, so that requests which are answered at once cost no switch, and none waits for long
 // behind another:
 //
-//	lead ─ next ─ read                       bytes to frames
-//	     └ take ─ answer ─ Handler ─ settle  a request, by the leader
-//	clock ─ go lead                          its handler still runs: somebody else leads
+//	lead ─ work ─ pause                         bytes to frames, until there is nothing but to read again
+//	            └ take ─ answer ─ Handler       a request, by the leader
+//	clock ─ look ─ go follow                    its handler still runs: somebody else leads
 type session struct {
-	opts Options
-	cfg  transport.Config
-	conn net.Conn
-	str  stream.Stream
-	peer *transport.Peer // whom handlers find in their context
-	in   frame.Input     // the leader's
+	opts   Options
+	cfg    transport.Config
+	conn   net.Conn
+	str    stream.Stream
+	peer   *transport.Peer // whom handlers find in their context
+	in     frame.Input     // the leader's
+	method string          // the leader's: that of the last request
 
 	idle, stall, gone timeout
 
@@ -37,7 +37,9 @@ type session struct {
 	out      outbox
 	flying   map[uint64]struct{} // ids of the requests that are being answered
 	turn     turn
+	large    int  // bytes of the last response, where it was large: the next one may be
 	workers  int  // goroutines that lead or answer
+	rest     rest // how far it has come on its way to hold as little as it can
 	framed   bool // stall runs: a frame has begun and not ended
 	taken    bool // the connection is a handler's (RPC-7)
 	ending   bool // End: what has arrived is answered, and no more
@@ -46,34 +48,21 @@ type session struct {
 	released bool
 }
 
-// turn is which request the leader answers. Its clock runs only while there are requests, and looks once in a while, so that a
-// request costs no timer.
-type turn struct {
-	n       uint64 // counts requests
-	working bool   // the leader is in a handler
-	armed   bool
-	seen    uint64 // the request in work when the clock last looked
-	clock   *time.Timer
-}
-
-// handover is how long, at most twice, a handler keeps the lead.
-const handover = 200 * time.Microsecond
-
 // goneTick is how often a session that reads nothing looks whether its peer is gone (CLIENT-7).
 const goneTick = 250 * time.Millisecond
 
 func serve(ctx context.Context, conn net.Conn, o Options, cfg transport.Config) *session {
-	o.check()
-	s := &session{opts: o, cfg: cfg, conn: conn, str: stream.Of(conn), flying: map[uint64]struct{}{}, workers: 1}
+	s := &session{opts: o, cfg: cfg, conn: conn, str: stream.Of(conn), workers: 1}
 	s.in = frame.NewInput(frame.LittleEndian, cfg.Limits.Frame)
 	s.changed.L = &s.mu
 	s.out = outbox{mu: &s.mu, str: s.str, stall: cfg.Stall, failed: func(error) { s.fail() }, moved: s.settled}
 	s.idle = timeout{after: o.Idle, do: s.drop}
 	s.stall = timeout{after: cfg.Stall, do: s.stalled}
 	s.gone = timeout{after: goneTick, do: s.lookGone}
-	cfg.Ended = nil // the session ends after its peer
+	cfg.Ended = s.contextEnded // the session ends after its peer
 	s.peer = transport.Alone(ctx, cfg)
-	context.AfterFunc(s.peer.Context(), s.contextEnded)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.idle.start()
 	go s.lead()
 	return s
@@ -134,22 +123,34 @@ func (s *session) fail() {
 	}
 	s.ended = true
 	s.changed.Broadcast()
-	for _, t := range []*timeout{&s.idle, &s.stall, &s.gone} {
-		t.stop()
-	}
+	s.idle.stop()
+	s.stall.stop()
+	s.gone.stop()
+	s.turn.stop()
 	go func() {
 		s.peer.Close()
 		s.str.Close()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.released = true
-		s.leave(0)
+		s.endIfLast()
 	}()
 }
 
-// leave counts out goroutines that led or answered. mu is held.
-func (s *session) leave(n int) {
-	if s.workers -= n; s.workers == 0 && s.released {
+// leave is the end of a goroutine that led or answered.
+func (s *session) leave(how next) {
+	if how == moves {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.workers--
+	s.endIfLast()
+}
+
+// endIfLast tells that the session has ended once nobody works for it any more. mu is held.
+func (s *session) endIfLast() {
+	if s.workers == 0 && s.released {
 		s.released = false
 		if s.cfg.Ended != nil {
 			go s.cfg.Ended() // mu is held
@@ -190,29 +191,101 @@ func (s *session) lookGone() {
 	s.gone.timer.Reset(goneTick)
 }
 
-// lead reads and answers until input ends or somebody else does it.
+// lead reads and answers until input ends or somebody else does it. It waits for bytes with next to nothing on its stack.
 func (s *session) lead() {
-	for s.next() {
+	for {
+		n, err := s.str.ReadNext(&s.in)
+		if next := s.work(n, err); next != reads {
+			s.leave(next)
+			return
+		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.leave(1)
 }
 
-// next takes one frame, or reads where there is none; false where this goroutine has nothing more to do.
-func (s *session) next() bool {
-	f, is := s.in.Next()
-	if !is {
-		return s.read()
+// follow is lead behind a leader whose handler takes its time: there may be frames that it left.
+func (s *session) follow() {
+	if next := s.work(0, nil); next != reads {
+		s.leave(next)
+		return
 	}
+	s.lead()
+}
+
+// next is what a goroutine that leads does once there is no more work.
+type next uint8
+
+const (
+	over  next = iota // it has nothing more to do
+	reads             // it reads
+	moves             // another goroutine goes on
+)
+
+// work answers what a read has brought, and what is there to be read without waiting where that is all that is still taken.
+func (s *session) work(n int, err error) next {
+	for {
+		s.in.Took(n)
+		if err != nil && !errors.Is(err, stream.ErrInterrupted) {
+			s.inputEnded(err)
+			return over
+		}
+		for f, is := s.in.Next(); is; f, is = s.in.Next() {
+			if !s.serveFrame(f) {
+				return over
+			}
+		}
+		next, takes := s.pause()
+		if !takes {
+			return next
+		}
+		if n, err = s.str.TryRead(s.in.Room()); n == 0 {
+			s.in.NoRead()
+			if err == nil && !s.refuseRest() {
+				return over
+			}
+		}
+	}
+}
+
+// serveFrame reports whether this goroutine still leads.
+func (s *session) serveFrame(f frame.Frame) bool {
 	if f.Bad != nil {
 		return s.malformed(f.Bad)
 	}
-	req, err := parseRequest(f.Body, s.cfg.Limits)
+	req, err := parseRequest(f.Body, s.cfg.Limits, s.method)
 	if err != nil {
 		return s.malformed(err)
 	}
+	s.method = req.method
 	return s.take(req)
+}
+
+// pause is where no whole frame is left. Responses that waited for company go. It takes where only what has arrived is still read.
+func (s *session) pause() (to next, takes bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.out.flush()
+	s.timeFrame(s.in.Started())
+	switch {
+	case s.ended:
+		return over, false
+	case s.ending && !s.closing:
+		return reads, true
+	case s.rest == resting:
+		return s.goToRest(), false
+	}
+	return reads, false
+}
+
+// inputEnded answers what is in flight, where the peer may still read.
+func (s *session) inputEnded(err error) {
+	s.in.Forget()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == io.EOF {
+		s.stop()
+	} else {
+		s.fail()
+	}
 }
 
 // malformed tells a peer whose requests cannot be told apart any more, and ends the session (RPC-4).
@@ -227,41 +300,6 @@ func (s *session) malformed(why error) bool {
 
 func (s *session) sayMalformed(why error) {
 	s.out.out = appendFailure(s.out.out, 0, MalformedFrame, textOf(why))
-}
-
-// read waits for bytes. Replies that waited for company go first.
-func (s *session) read() bool {
-	s.mu.Lock()
-	s.out.flush()
-	s.timeFrame(s.in.Started())
-	ended, ending := s.ended, s.ending && !s.closing
-	s.mu.Unlock()
-	if ended {
-		return false
-	}
-	var n int
-	var err error
-	if ending {
-		if n, err = s.str.TryRead(s.in.Room()); n == 0 && err == nil {
-			s.in.NoRead()
-			return s.refuseRest()
-		}
-	} else {
-		n, err = s.str.ReadNext(&s.in)
-	}
-	s.in.Took(n)
-	if err == nil || errors.Is(err, stream.ErrInterrupted) {
-		return true
-	}
-	s.in.Forget()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err == io.EOF { // the peer may still read: what is in flight is answered
-		s.stop()
-	} else {
-		s.fail()
-	}
-	return false
 }
 
 // refuseRest is reached when all that had arrived has been taken: what comes from now on is told that we shut down.
@@ -282,111 +320,4 @@ func (s *session) timeFrame(started bool) {
 		s.stall.stop()
 	}
 	s.framed = started
-}
-
-// take answers one request, or says why not. It reports whether this goroutine still leads.
-func (s *session) take(req request) bool {
-	s.mu.Lock()
-	s.idle.stop()
-	s.timeFrame(false)
-	s.waitForRoom()
-	why := ""
-	code := Busy
-	switch _, twice := s.flying[req.id]; {
-	case s.ended:
-		s.mu.Unlock()
-		return false
-	case twice:
-		why = "a request with this id is still being answered"
-	case s.closing:
-		code, why = ShuttingDown, "the daemon stops, and takes no more requests"
-	}
-	if why != "" {
-		s.out.out = appendFailure(s.out.out, req.id, code, why)
-		s.mu.Unlock()
-		return true
-	}
-	s.flying[req.id] = struct{}{}
-	upgrade := slices.Contains(s.opts.Upgrades, req.method)
-	mine := s.startTurn(!upgrade)
-	from := s.in.Hold()
-	s.mu.Unlock()
-
-	ctx := s.peer.Context()
-	if upgrade {
-		ctx = context.WithValue(ctx, upgradeKey{}, &upgrader{s: s, id: req.id})
-	}
-	buf := scratch.Get().(*[]byte)
-	s.peer.Answer(ctx, shape.Call{Verb: req.method, Args: shape.NamedArgs(req.params)}, func(rows shape.Rows, err error) {
-		*buf = appendResponse((*buf)[:0], req.id, rows, err, s.cfg.Limits)
-	})
-	from.Release()
-
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.flying, req.id)
-	if s.ended || s.taken { // by this handler: there was no other
-		return false
-	}
-	*buf = s.out.add(*buf)
-	scratch.Put(buf)
-	leads := s.turn.n == mine
-	s.turn.working = s.turn.working && !leads
-	if !leads || len(s.out.out) > outKeep {
-		s.out.flush()
-	}
-	s.settled()
-	return leads
-}
-
-var scratch = sync.Pool{New: func() any { return new([]byte) }}
-
-// waitForRoom waits until one more request may be answered. mu is held.
-func (s *session) waitForRoom() {
-	full := func() bool { return len(s.flying) >= s.opts.InFlight || s.out.backlog() > backlogMax }
-	if !full() {
-		return
-	}
-	s.out.flush()
-	s.gone.start() // nobody reads who could see it go
-	for !s.ended && full() {
-		s.changed.Wait()
-	}
-	s.gone.stop()
-}
-
-// startTurn begins the leader's work on a request, and returns its number. mu is held.
-func (s *session) startTurn(yields bool) uint64 {
-	t := &s.turn
-	t.n++
-	if t.working = yields; !yields || t.armed {
-		return t.n
-	}
-	t.armed, t.seen = true, t.n
-	if t.clock == nil {
-		t.clock = time.AfterFunc(handover, s.look)
-	} else {
-		t.clock.Reset(handover)
-	}
-	return t.n
-}
-
-// look gives the lead away if the leader is still in the handler that it was in when this last looked.
-func (s *session) look() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := &s.turn
-	switch {
-	case s.ended || !t.working:
-		t.armed = false
-	case t.seen != t.n:
-		t.seen = t.n
-		t.clock.Reset(handover)
-	default:
-		t.armed, t.working = false, false
-		t.n++
-		s.workers++
-		go s.lead()
-	}
-	s.out.flush()
 }

@@ -59,8 +59,8 @@ func (u *upgrader) take(rows shape.Rows) (net.Conn, error) {
 		return nil, shape.Unavailable.Errorf("the connection has ended: %w", context.Cause(s.peer.Context()))
 	}
 	s.taken = true
-	if s.ending { // it came while the acknowledgement was on its way
-		s.conn.SetReadDeadline(time.Time{})
+	s.conn.SetReadDeadline(time.Time{}) // what was to wake the leader may have come too late for it
+	if s.ending {                       // it came while the acknowledgement was on its way
 		go s.peer.Close()
 	}
 	rest := s.in.Unread()

@@ -23,6 +23,10 @@ func Activated(opts Options) (*Listener, bool, error) {
 	for _, name := range []string{"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"} {
 		os.Unsetenv(name)
 	}
+	opts, err := opts.complete()
+	if err != nil {
+		return nil, false, err
+	}
 	n, err := strconv.ParseUint(fds, 10, 16)
 	if err != nil {
 		return nil, false, fmt.Errorf("LISTEN_FDS is %q and must be a number: %w", fds, err)
@@ -45,7 +49,7 @@ func Activated(opts Options) (*Listener, bool, error) {
 	}
 	unixLn := ln.(*net.UnixListener)
 	unixLn.SetUnlinkOnClose(false)
-	return &Listener{path: path, opts: opts.withDefaults(), ln: unixLn}, true, nil
+	return &Listener{path: path, opts: opts, ln: unixLn}, true, nil
 }
 
 // checkPassed returns the path of a Unix stream socket that listens, and what else it is in an error.

@@ -37,7 +37,8 @@ const (
 	defaultGrace = 5 * time.Second
 )
 
-func (o Options) withDefaults() Options {
+// complete returns the options with their defaults, or what is wrong with them.
+func (o Options) complete() (Options, error) {
 	if o.Max <= 0 {
 		o.Max = defaultMax
 	}
@@ -52,7 +53,7 @@ func (o Options) withDefaults() Options {
 			return shape.Rows{}, shape.Refused.Errorf("no such call: %s", shape.Quote(call.Verb))
 		})
 	}
-	return o
+	return o, o.Wire.Check()
 }
 
 // Listener is a socket that is bound, so that callers may already connect, and waits to be served. It is made by [Listen] or
@@ -79,6 +80,10 @@ func Listen(path string, opts Options) (*Listener, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
+	opts, err := opts.complete()
+	if err != nil {
+		return nil, err
+	}
 	file, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -99,7 +104,7 @@ func Listen(path string, opts Options) (*Listener, error) {
 		lock.Close()
 		return nil, err
 	}
-	l := &Listener{path: path, opts: opts.withDefaults(), ln: ln, lock: lock, file: file}
+	l := &Listener{path: path, opts: opts, ln: ln, lock: lock, file: file}
 	if l.made, err = os.Lstat(file); err == nil && l.made.Mode().Perm() != 0o600 { // a umask may have taken from it
 		err = os.Chmod(file, 0o600)
 	}

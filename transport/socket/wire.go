@@ -12,6 +12,8 @@ import (
 // Wire is what is spoken on a socket: path, lock, credentials, limits and shutdown are the same for each. The family wire is the
 // default; rpc.Options is the other one.
 type Wire interface {
+	// Check says what is wrong with the options of the wire: it cannot be served. It is asked before anything listens.
+	Check() error
 	// Serve serves one connection, which is its to close, and returns at once. cfg names the peer and says who it is. Once the
 	// connection is closed and no handler of it runs, cfg.Ended is called, perhaps by Close and never
 	// by Serve or End.
@@ -30,6 +32,8 @@ type Session interface {
 
 // family is the wire of calls, replies and events.
 type family struct{}
+
+func (family) Check() error { return nil }
 
 func (family) Serve(ctx context.Context, conn net.Conn, cfg transport.Config) Session {
 	return transport.Connect(ctx, conn, transport.Lengths, cfg)
