@@ -302,9 +302,9 @@ func (m *Message) verb(f *scan.Member) (verb string, is bool) {
 	if last := slot.Load(); last != nil && *last == string(b) {
 		return *last, true
 	}
-	verb = string(b)
-	slot.Store(&verb)
-	return verb, true
+	spelling := string(b) // no other variable is to be kept: this one is made on this way alone
+	slot.Store(&spelling)
+	return spelling, true
 }
 
 // whole returns a member that is a whole number from 0; one beyond 64 bits reads as the largest.
