@@ -8,7 +8,7 @@
 //
 // Client and server are processes of their own, new for every slice of time. In a round each contender has one slice of each measure,
 // and every other round goes backwards. A slice waits until the machine is idle, and is taken again where others took more than a
-// tenth of it. What counts is the median of the rounds' ratios.
+// tenth of it. What counts is the median of the rounds' ratios. A run that is interrupted shows its whole rounds, and writes no file.
 package main
 
 import (
@@ -119,18 +119,22 @@ func bench(args []string) error {
 	if err := r.build(ctx); err != nil {
 		return err
 	}
-	if err := r.rounds(ctx); err != nil {
-		return err
+	interrupted := r.rounds(ctx)
+	if interrupted != nil && r.options.rounds == 0 {
+		return interrupted
 	}
 	var text strings.Builder
 	r.report(&text)
-	if o.out != "" {
+	if o.out != "" && interrupted == nil {
 		if err := os.WriteFile(o.out, []byte(text.String()), 0o644); err != nil {
 			return err
 		}
 	}
 	if _, err := io.WriteString(os.Stdout, text.String()); err != nil {
 		return err
+	}
+	if interrupted != nil {
+		return interrupted
 	}
 	if n := r.results.failures(); n > 0 {
 		return fmt.Errorf("%d contenders failed in a measure; the tables say how", n)

@@ -10,7 +10,7 @@ import (
 
 var startMeasures = []measure{
 	{
-		name: "argv", title: "A program run for one call: from its start to its whole reply, and until it is reaped",
+		name: "argv", title: "A program run for one call, its stderr a pipe: from its start to its whole reply, and until it is reaped",
 		columns: []string{"us to the reply", "us to the end"}, base: "argv-minimal",
 		takes: func(c contender) bool { return c.program != "" }, run: runArgv,
 		goals: []goal{{who: "argv-doors", than: "argv-minimal", atMost: 1.3}, {who: "argv-alone", than: "argv-minimal", atMost: 1.2}},

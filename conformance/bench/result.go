@@ -22,6 +22,15 @@ func (rs results) of(measure, who string) *result {
 	return rs[measure][who]
 }
 
+// drop forgets a round.
+func (rs results) drop(round int) {
+	for _, m := range rs {
+		for _, r := range m {
+			delete(r.rounds, round)
+		}
+	}
+}
+
 // failures counts the contenders that ran and failed; those that are missing here have not run.
 func (rs results) failures() (n int) {
 	for _, m := range rs {

@@ -40,7 +40,7 @@ func (r *runner) progress(format string, a ...any) {
 	fmt.Fprintf(os.Stderr, format+"\n", a...)
 }
 
-// rounds takes a slice of each contender in each measure, round after round.
+// rounds takes a slice of each contender in each measure, round after round. Of a run that is interrupted the whole rounds are left.
 func (r *runner) rounds(ctx context.Context) error {
 	r.began = time.Now()
 	for round := range r.options.rounds {
@@ -51,14 +51,16 @@ func (r *runner) rounds(ctx context.Context) error {
 				if round%2 == 1 {
 					i = len(field) - 1 - i
 				}
-				if ctx.Err() != nil {
-					return ctx.Err()
+				if r.take(ctx, m, field[i], round); ctx.Err() != nil {
+					r.results.drop(round)
+					all := r.options.rounds
+					r.options.rounds = round
+					return fmt.Errorf("it was interrupted in round %d of %d", round+1, all)
 				}
-				r.take(ctx, m, field[i], round)
 			}
 		}
 	}
-	return ctx.Err()
+	return nil
 }
 
 // take takes one slice until it is undisturbed, and keeps what came of it.
@@ -74,6 +76,9 @@ func (r *runner) take(ctx context.Context, m measure, c contender, round int) {
 	for try := 1; ; try++ {
 		quiet := r.smoke || r.waitIdle(ctx)
 		values, others, err := r.slice(ctx, m, c)
+		if ctx.Err() != nil {
+			return
+		}
 		if err != nil {
 			kept.failure = err.Error()
 			return
