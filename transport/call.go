@@ -182,8 +182,9 @@ func (p *Peer) askAlone(w *waiter, b []byte) {
 		p.calls.sendAlone = p.sendAlone
 	}
 	p.mu.Unlock()
-	p.took(stream.ReadAfter(p.str, &p.in, p.calls.sendAlone))
-	p.calls.alone, p.calls.aloneBytes = nil, nil
+	n, err := stream.ReadAfter(p.str, &p.in, p.calls.sendAlone)
+	p.calls.alone, p.calls.aloneBytes = nil, nil // before the lead is given away, and with it what is the leader's
+	p.took(n, err)
 }
 
 // sendAlone is called once nothing is there to be read.
