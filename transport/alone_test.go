@@ -20,7 +20,10 @@ func TestCallAloneBehindAnother(t *testing.T) {
 	near, far := socketPair(t)
 	c := transport.Connect(context.Background(), near, transport.Lengths, transport.Config{})
 	var gone sync.WaitGroup
-	gone.Go(func() { asksBack(far) })
+	gone.Go(func() {
+		defer far.Close()
+		answers(far, `{"call":"back"}`)
+	})
 	var all sync.WaitGroup
 	for who := range callers {
 		all.Go(func() {
@@ -39,12 +42,9 @@ func TestCallAloneBehindAnother(t *testing.T) {
 	gone.Wait()
 }
 
-// asksBack answers each call with its argument, and calls back what nobody serves.
-func asksBack(conn net.Conn) {
-	defer conn.Close()
+// answers answers each call with its argument, and sends a message behind each reply, until input ends.
+func answers(conn net.Conn, behind string) {
 	r := bufio.NewReader(conn)
-	back, _ := shape.Call{Verb: "back"}.Append(make([]byte, 4), shape.JSON, shape.Limits{})
-	binary.BigEndian.PutUint32(back, uint32(len(back)-4))
 	for {
 		var head [4]byte
 		if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -60,7 +60,10 @@ func asksBack(conn net.Conn) {
 		}
 		reply := shape.RowsOf(msg.Call.Args.At(0)).AppendReply(make([]byte, 4), shape.JSON, shape.Limits{}, nil)
 		binary.BigEndian.PutUint32(reply, uint32(len(reply)-4))
-		if _, err := conn.Write(append(reply, back...)); err != nil {
+		if behind != "" {
+			reply = append(binary.BigEndian.AppendUint32(reply, uint32(len(behind))), behind...)
+		}
+		if _, err := conn.Write(reply); err != nil {
 			return
 		}
 	}

@@ -23,6 +23,7 @@ type callState struct {
 	out    []*waiter // sent and not answered: replies pair with them by position (PIPE-1)
 	bytes  int
 	queue  []*waiter // wait for room among them
+	free   []*waiter // for the next calls, until the connection rests
 	closed bool      // CloseWrite
 
 	// The leader's: what askAlone is to send, and the func that does, which is made once.
@@ -32,21 +33,6 @@ type callState struct {
 }
 
 func (c *callState) waiting() bool { return len(c.out) > 0 }
-
-// waiter is one call of ours.
-type waiter struct {
-	wake  chan struct{} // look again
-	item  item          // its reply
-	err   error
-	done  bool // item or err is there
-	sent  bool
-	inner bool // made from inside a handler of this connection
-	timed bool // it has no deadline but the connection's
-	since int  // tick it began
-	size  int
-}
-
-var waiters = sync.Pool{New: func() any { return &waiter{wake: make(chan struct{}, 1)} }}
 
 var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
@@ -109,17 +95,12 @@ func (p *Peer) roundTrip(ctx context.Context, call shape.Call) (shape.Rows, *fra
 	if err != nil {
 		return shape.Rows{}, nil, err
 	}
-	w := waiters.Get().(*waiter)
-	*w = waiter{wake: w.wake, size: len(b), timed: true}
-	if _, has := ctx.Deadline(); has {
-		w.timed = false
-	}
 	if ctx.Done() != nil && ctx != p.ctx {
 		stop := context.AfterFunc(ctx, func() { p.fail(ended(ctx)) })
 		defer stop()
 	}
-	p.wait(w, b, from == p)
-	return p.result(w)
+	_, has := ctx.Deadline()
+	return p.wait(b, !has, from == p)
 }
 
 // ended is the error of a call whose context ended first.
@@ -143,26 +124,44 @@ func (p *Peer) encodeCall(b []byte, call shape.Call) ([]byte, error) {
 	return frame.End(b, start, p.kind()), nil
 }
 
-// wait sends a call and returns when it has its reply or has failed.
-func (p *Peer) wait(w *waiter, b []byte, inside bool) {
+// wait sends a call and returns its reply, or why there is none.
+func (p *Peer) wait(b []byte, timed, inside bool) (shape.Rows, *frame.Chunk, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	w.since = p.clock.now
-	if w.err = p.refused(inside); w.err != nil {
-		return
+	if err := p.refused(inside); err != nil {
+		return shape.Rows{}, nil, err
 	}
+	w := p.calls.waiter()
+	w.size, w.timed, w.since = len(b), timed, p.clock.now
+	if p.ask(w, b, inside); w.err != nil { // its place in the queue may still have to be used up
+		return shape.Rows{}, nil, w.err
+	}
+	rows, refusal, from := w.item.msg.Rows, w.item.msg.Refusal, w.item.from
+	p.calls.putBack(w)
+	if refusal != nil {
+		from.Release()
+		return shape.Rows{}, nil, refusal
+	}
+	return rows, from, nil
+}
+
+// ask sends a call and returns when it has its reply or has failed. mu is held, and not while it waits.
+func (p *Peer) ask(w *waiter, b []byte, inside bool) {
 	p.watchClock()
 	if !p.enqueue(w) {
 		return
 	}
 	w.inner = inside && p.serving.call
-	if !p.calls.waiting() && p.canLead() && !p.read.ending {
+	if !p.calls.waiting() && p.canLead() && !p.read.ending && !p.calls.closed {
 		p.askAlone(w, b)
 	}
 	switch {
 	case w.sent:
 	case p.ended || p.read.eof:
 		w.err = p.lateError()
+		return
+	case p.calls.closed:
+		w.err = errSaidAll
 		return
 	default:
 		p.send(w, b)
@@ -191,7 +190,11 @@ func (p *Peer) askAlone(w *waiter, b []byte) {
 func (p *Peer) sendAlone() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.ended {
+	switch {
+	case p.ended:
+	case p.calls.closed:
+		p.str.Interrupt() // the read that follows has nothing to wait for
+	default:
 		p.send(p.calls.alone, p.calls.aloneBytes)
 	}
 }
@@ -235,7 +238,7 @@ func (p *Peer) refused(inside bool) error {
 	case p.ended || p.read.eof:
 		return p.closedError()
 	case p.calls.closed:
-		return shape.Refused.Errorf("this end has said that nothing more comes")
+		return errSaidAll
 	case inside && p.serving.call && p.serving.within && p.calls.waiting():
 		return shape.Refused.Errorf("the call would wait for itself: its handler serves a call back, and replies come in order")
 	case inside && p.serving.call && p.inbox.within():
@@ -243,6 +246,9 @@ func (p *Peer) refused(inside bool) error {
 	}
 	return nil
 }
+
+// errSaidAll is what is refused after CloseWrite: nothing of it has left.
+var errSaidAll = &shape.Error{Fault: shape.Refused, Text: "this end has said that nothing more comes"}
 
 // errBothWait is what a handler is told that calls back a peer whose handler does the same (CLIENT-6).
 var errBothWait = &shape.Error{
@@ -289,13 +295,6 @@ func (p *Peer) hasRoom(w *waiter) bool {
 func (p *Peer) wakeQueue() {
 	if len(p.calls.queue) > 0 {
 		p.calls.queue[0].look()
-	}
-}
-
-func (w *waiter) look() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
 	}
 }
 
@@ -349,25 +348,6 @@ func (p *Peer) refuseInner() {
 			p.settle(w)
 		}
 	}
-}
-
-// result reads the reply and gives the waiter back, unless its place in the queue is still to be used up.
-func (p *Peer) result(w *waiter) (shape.Rows, *frame.Chunk, error) {
-	if w.err != nil {
-		return shape.Rows{}, nil, w.err
-	}
-	msg, from := w.item.msg, w.item.from
-	w.item = item{}
-	select { // a wake that nobody waited for must not wake the next call
-	case <-w.wake:
-	default:
-	}
-	waiters.Put(w)
-	if msg.Refusal != nil {
-		from.Release()
-		return shape.Rows{}, nil, msg.Refusal
-	}
-	return msg.Rows, from, nil
 }
 
 // yes is the value of within, made by the first call that has one: a program that is run for one call has none.

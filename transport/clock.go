@@ -85,7 +85,7 @@ func (p *Peer) rest() next {
 		return reads
 	}
 	p.serving.rest = rested
-	p.tick, p.hurry, p.batch, p.inbox, p.calls.out = nil, nil, nil, inbox{}, nil
+	p.tick, p.hurry, p.batch, p.inbox, p.calls.out, p.calls.free = nil, nil, nil, inbox{}, nil, nil
 	w.out, w.spare, w.held, p.serving.reply = nil, nil, nil, nil
 	go p.serve()
 	return moves

@@ -3,6 +3,7 @@ package transport_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 
 	"github.com/kith-wire/kith/shape"
 	"github.com/kith-wire/kith/transport"
@@ -42,6 +43,28 @@ func TestNothingIsLeftBehind(t *testing.T) {
 			t.Error("an event was taken by a connection that has ended")
 		}
 		r.Close()
+	}
+}
+
+// A program may be tested in bubbles of testing/synctest, one after the other, and outside of them too: what a call leaves behind for the
+// next one stays where it was made. A runtime that finds a channel elsewhere ends the program.
+func TestBubbles(t *testing.T) {
+	talk := func(t *testing.T) {
+		p, other := transport.Pair(echo{}, echo{})
+		for range 3 {
+			for _, end := range []*transport.Peer{p, other} {
+				if rows, err := transport.Call[string](context.Background(), end, "echo", "alive"); err != nil || len(rows) != 1 {
+					t.Errorf("%q, %v", rows, err)
+				}
+			}
+		}
+		p.Close()
+		<-p.Done()
+		<-other.Done()
+	}
+	for range 3 {
+		synctest.Test(t, talk)
+		talk(t)
 	}
 }
 

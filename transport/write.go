@@ -250,7 +250,7 @@ func (p *Peer) emit(b []byte) error {
 		return p.callError("", p.closedError())
 	}
 	if p.calls.closed {
-		return p.callError("", shape.Refused.Errorf("this end has said that nothing more comes"))
+		return p.callError("", errSaidAll)
 	}
 	one := count{1, len(b)}
 	all := one

@@ -3,7 +3,6 @@ package rpc
 import (
 	"errors"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/kith-wire/kith/shape"
@@ -23,16 +22,35 @@ type pending struct {
 	err   error
 }
 
-var pendings = sync.Pool{New: func() any { return &pending{wake: make(chan struct{}, 1)} }}
+// pendingsKept is how many calls are kept for the next ones. They are the client's and in no pool of the program: a channel that was
+// made in a bubble of testing/synctest must not leave it.
+const pendingsKept = 64
 
-// putBack gives a call to the next caller. Nobody else knows it any more.
-func (p *pending) putBack() {
+// newCall returns one for the next caller. mu is not held.
+func (c *Client) newCall() *pending {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	last := len(c.free) - 1
+	if last < 0 {
+		return &pending{wake: make(chan struct{}, 1)}
+	}
+	p := c.free[last]
+	c.free = c.free[:last]
+	return p
+}
+
+// putBack keeps a call for the next caller. Nobody else knows it any more. mu is not held.
+func (c *Client) putBack(p *pending) {
 	select { // a wake that nobody waited for must not wake the next call
 	case <-p.wake:
 	default:
 	}
-	p.rows, p.from, p.err = shape.Rows{}, nil, nil
-	pendings.Put(p)
+	*p = pending{wake: p.wake}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.free) < pendingsKept {
+		c.free = append(c.free, p)
+	}
 }
 
 func (p *pending) look() {

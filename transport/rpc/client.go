@@ -32,8 +32,9 @@ type Client struct {
 	mu      sync.Mutex
 	out     outbox
 	calls   map[uint64]*pending
-	lost    int      // of calls: whose caller has gone
-	heir    *pending // was woken to lead
+	free    []*pending // for the next calls
+	lost    int        // of calls: whose caller has gone
+	heir    *pending   // was woken to lead
 	clock   clock
 	leading bool
 	taken   bool
@@ -132,11 +133,9 @@ func (c *Client) Upgrade(ctx context.Context, call shape.Call) (shape.Rows, net.
 
 // roundTrip returns the rows of the response, which are good until the Chunk is released.
 func (c *Client) roundTrip(ctx context.Context, call shape.Call, upgrade bool) (shape.Rows, *frame.Chunk, net.Conn, error) {
-	p := pendings.Get().(*pending)
-	*p = pending{wake: p.wake, timed: true}
-	if _, has := ctx.Deadline(); has {
-		p.timed = false
-	}
+	p := c.newCall()
+	_, has := ctx.Deadline()
+	p.timed = !has
 	stop := func() bool { return true }
 	if ctx.Done() != nil {
 		stop = context.AfterFunc(ctx, func() { c.giveUp(p, context.Cause(ctx)) })
@@ -144,7 +143,7 @@ func (c *Client) roundTrip(ctx context.Context, call shape.Call, upgrade bool) (
 	conn, err := c.wait(ctx, p, call, upgrade)
 	rows, from := p.rows, p.from
 	if stop() && !p.gone {
-		p.putBack()
+		c.putBack(p)
 	}
 	if err != nil {
 		return shape.Rows{}, nil, nil, c.callError(call.Verb, err)

@@ -24,20 +24,24 @@ type line struct {
 // inBubble serves the namespace a with two methods: a.quick answers at once, and a.slow in an hour.
 func inBubble(t *testing.T, do func(*session, *line)) {
 	synctest.Test(t, func(t *testing.T) {
-		methods := transport.HandlerFunc(func(ctx context.Context, call shape.Call) (shape.Rows, error) {
-			if call.Verb == "slow" {
-				time.Sleep(time.Hour)
-			}
-			return shape.RowsOf(call.Verb), nil
-		})
 		near, far := net.Pipe()
-		ended := make(chan struct{})
-		o := Options{Namespaces: map[string]transport.Handler{"a": methods}}
-		s := o.Serve(t.Context(), far, transport.Config{Ended: func() { close(ended) }}).(*session)
+		s, ended := serveHere(t, far)
 		do(s, &line{t: t, conn: near})
 		near.Close()
 		<-ended
 	})
+}
+
+func serveHere(t *testing.T, conn net.Conn) (*session, <-chan struct{}) {
+	methods := transport.HandlerFunc(func(ctx context.Context, call shape.Call) (shape.Rows, error) {
+		if call.Verb == "slow" {
+			time.Sleep(time.Hour)
+		}
+		return shape.RowsOf(call.Verb), nil
+	})
+	ended := make(chan struct{})
+	o := Options{Namespaces: map[string]transport.Handler{"a": methods}}
+	return o.Serve(t.Context(), conn, transport.Config{Ended: func() { close(ended) }}).(*session), ended
 }
 
 // ask sends a request without waiting for its response.
@@ -62,6 +66,27 @@ func (l *line) want(id int, method string) {
 	}
 	if want := fmt.Sprintf(`{"id":%d,"result":%q}`, id, method); string(body) != want {
 		l.t.Fatalf("got %s, want %s", body, want)
+	}
+}
+
+// A program may be tested in bubbles, and outside of them too: what a call leaves behind for the next one stays where it was made.
+func TestBubbles(t *testing.T) {
+	talk := func(t *testing.T) {
+		near, far := net.Pipe()
+		_, ended := serveHere(t, far)
+		c := Connect(near, transport.Config{})
+		for range 3 {
+			if rows, err := transport.Call[string](t.Context(), c, "a.quick"); err != nil || len(rows) != 1 {
+				t.Errorf("%q, %v", rows, err)
+			}
+		}
+		c.Close()
+		<-c.Done()
+		<-ended
+	}
+	for range 3 {
+		synctest.Test(t, talk)
+		talk(t)
 	}
 }
 
