@@ -28,13 +28,19 @@ func listing(n int) []listed {
 
 // BenchmarkListing is what a typed listing costs both its ends: its reply written, read, and decoded into fresh rows.
 func BenchmarkListing(b *testing.B) {
-	const n = 10_000
+	for _, n := range []int{10, 100, 1000, 10_000, 100_000} { // the cost of a row should not grow
+		benchListing(b, n)
+	}
+}
+
+func benchListing(b *testing.B, n int) {
 	rows := shape.RowsOf(listing(n)...)
+	limits := shape.Limits{Frame: 32 << 20, Items: 1 << 20}
 	for _, enc := range []shape.Encoding{shape.JSON, shape.CBOR} {
-		reply := rows.AppendReply(nil, enc, shape.Limits{}, nil)
-		message, err := shape.Limits{}.Read(reply, "peer")
-		if err != nil {
-			b.Fatal(err)
+		reply := rows.AppendReply(nil, enc, limits, nil)
+		message, err := limits.Read(reply, "peer")
+		if err != nil || message.Refusal != nil {
+			b.Fatal(err, message.Refusal)
 		}
 		run := func(do string, op func()) {
 			b.Run(fmt.Sprintf("do=%s/rows=%d/enc=%s", do, n, enc), func(b *testing.B) {
@@ -43,11 +49,12 @@ func BenchmarkListing(b *testing.B) {
 				for b.Loop() {
 					op()
 				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/row")
 			})
 		}
-		run("encode", func() { reply = rows.AppendReply(reply[:0], enc, shape.Limits{}, nil) })
+		run("encode", func() { reply = rows.AppendReply(reply[:0], enc, limits, nil) })
 		run("read", func() {
-			if _, err := (shape.Limits{}).Read(reply, "peer"); err != nil {
+			if _, err := limits.Read(reply, "peer"); err != nil {
 				b.Fatal(err)
 			}
 		})

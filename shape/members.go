@@ -43,7 +43,7 @@ func (m Members) All() iter.Seq2[string, Raw] {
 		for c, it := m.open(); m.b != nil && c.Next(&it); {
 			name, _ := c.Key(buf[:0])
 			value := c.Skip()
-			if string(name) == m.drop[0] || string(name) == m.drop[1] {
+			if m.drops(name) {
 				continue
 			}
 			if !yield(string(name), Raw{b: value, enc: m.enc}) {
@@ -51,6 +51,11 @@ func (m Members) All() iter.Seq2[string, Raw] {
 			}
 		}
 	}
+}
+
+// drops reports whether a name is the shape's own.
+func (m Members) drops(name []byte) bool {
+	return string(name) == m.drop[0] || string(name) == m.drop[1]
 }
 
 func (m Members) open() (wire.Cursor, wire.Iter) {
@@ -67,10 +72,13 @@ func (m Members) has(name string) bool {
 	return is
 }
 
-// len counts the members.
-func (m Members) len() (n int) {
-	for range m.All() {
-		n++
+// Len counts the members, and makes nothing.
+func (m Members) Len() (n int) {
+	var buf [64]byte
+	for c, it := m.open(); m.b != nil && c.Next(&it); c.Skip() {
+		if name, _ := c.Key(buf[:0]); !m.drops(name) {
+			n++
+		}
 	}
 	return n
 }

@@ -333,7 +333,7 @@ func (c Call) Append(dst []byte, enc Encoding, l Limits) ([]byte, error) {
 	if c.Verb == "" {
 		return dst, Refused.Errorf("a call must name a verb")
 	}
-	out := wire.AppendMapOpen(dst, to, 2+c.More.len())
+	out := wire.AppendMapOpen(dst, to, 2+c.More.Len())
 	out, err := appendText(out, to, "call", c.Verb)
 	if err != nil {
 		return dst, err
@@ -354,7 +354,7 @@ func (e Event) Append(dst []byte, enc Encoding, _ Limits) ([]byte, error) {
 	if e.Name == "" {
 		return dst, Refused.Errorf("an event must have a name")
 	}
-	out := wire.AppendMapOpen(dst, to, 1+e.More.len())
+	out := wire.AppendMapOpen(dst, to, 1+e.More.Len())
 	out, err := appendText(out, to, "event", e.Name)
 	if err != nil {
 		return dst, err

@@ -203,12 +203,29 @@ func (f *fields) fillParams(params shape.Raw) error {
 	if kind := params.Kind(); !params.IsZero() && kind != "map" && kind != "null" {
 		return fmt.Errorf("params is %s and must be a map", kind)
 	}
-	for name := range params.Members().All() {
+	members := params.Members()
+	known := 0
+	for _, p := range f.params {
+		if !members.Get(p.Name).IsZero() {
+			known++
+		}
+	}
+	if known < members.Len() {
+		if err := f.unknown(members); err != nil {
+			return err
+		}
+	}
+	return f.fillNamed(members)
+}
+
+// unknown names one that is no argument.
+func (f *fields) unknown(members shape.Members) error {
+	for name := range members.All() {
 		if !slices.ContainsFunc(f.params, func(p param) bool { return p.Name == name }) {
 			return fmt.Errorf("%s is no argument, and %s", shape.Quote(name), f.taken())
 		}
 	}
-	return f.fillNamed(params.Members())
+	return nil
 }
 
 // taken names the arguments there are.
