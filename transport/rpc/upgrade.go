@@ -88,8 +88,10 @@ func (c *upgraded) Read(p []byte) (int, error) {
 // CloseWrite tells the other end that nothing more comes.
 func (c *upgraded) CloseWrite() error { return c.Conn.(interface{ CloseWrite() error }).CloseWrite() }
 
-// Close closes the connection; it may be called again.
+// Close closes the connection; it may be called again. It is closed when this returns, and before the handler's context ends: whoever
+// wakes with that can write nothing any more.
 func (c *upgraded) Close() error {
+	c.Conn.Close()
 	c.closed()
 	return nil
 }

@@ -63,6 +63,21 @@ func TestUpgradeAndStop(t *testing.T) {
 	}
 }
 
+// A connection that its taker closes is closed at once: who wakes with the end of the handler's context has nothing left to write to.
+func TestUpgradeClose(t *testing.T) {
+	for range 100 {
+		d := newDaemon(t)
+		w := d.dial(t)
+		w.send(framed(`{"id":1,"method":"channel.keep"}`))
+		w.want(`{"id":1,"result":"yours"}`)
+		conn := <-d.took
+		conn.Close()
+		if rest, err := io.ReadAll(w); len(rest) > 0 {
+			t.Fatalf("%q, %v", rest, err)
+		}
+	}
+}
+
 // Both ends of kith: bytes that come right behind the acknowledgement are the connection's.
 func TestClientUpgrade(t *testing.T) {
 	c, w := peer(t, clientConfig)
