@@ -74,6 +74,21 @@ func (r Raw) Append(dst []byte, enc Encoding) []byte {
 	return scan.Append(dst, wire.Encoding(enc), r.b, r.enc)
 }
 
+// Text returns the bytes of a text; false for any other value, and for a word that is not UTF-8. Where the text stands in its message as
+// it is, they are a part of it, good as long as the message is and not to be written to; a JSON text with an escape, or a
+// CBOR text in chunks, is put together in memory of its own.
+func (r Raw) Text() (text []byte, is bool) {
+	if r.word {
+		return r.b, utf8.Valid(r.b)
+	}
+	c := r.cursor()
+	if c.Kind() != wire.Text {
+		return nil, false
+	}
+	text, _ = c.Text(nil)
+	return text, true
+}
+
 // Decode stores the value where into, a pointer, points. A word is text for a text type and is read as JSON for any other.
 // The error is Refused and says what came and what is taken; its text is made to stand right behind the name of what it is
 // for, which the caller knows.

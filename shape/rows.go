@@ -107,6 +107,10 @@ func (r Rows) All() iter.Seq2[int, Raw] {
 		}
 		c := wire.Cursor{B: r.list, Enc: r.enc}
 		it := c.Open()
+		if r.held == 1 {
+			yield(0, Raw{b: c.Sole(it), enc: r.enc})
+			return
+		}
 		for i := 0; i < r.n && c.Next(&it); i++ {
 			if !yield(i, Raw{b: c.Skip(), enc: r.enc}) {
 				return

@@ -3,7 +3,8 @@
 //
 // A program writes a [Handler] once; packages argv, pipe and socket serve it, package doors serves it on all three. Whoever
 // calls gets a [Caller] whose Call has the Handler's signature, so that a proxy is HandlerFunc(peer.Call), middleware is a
-// Handler that holds another, and a pair of Handlers is a test ([Pair]).
+// Handler that holds another, and a pair of Handlers is a test ([Pair]). On top of any Caller, [Call] makes rows of a type, and
+// [Lend] reads them where they stand.
 //
 // # The connection
 //

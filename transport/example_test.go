@@ -1,6 +1,7 @@
 package transport_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,25 @@ func ExamplePeer_Call() {
 	}
 	fmt.Println(transport.Call[string](context.Background(), front, "where"))
 	// Output: [from far behind] <nil>
+}
+
+// A large text is read where it stands.
+func ExampleLend() {
+	peer, other := transport.Pair(nil, transport.HandlerFunc(func(context.Context, shape.Call) (shape.Rows, error) {
+		return shape.RowsOf("one line\nand another\n"), nil
+	}))
+	defer peer.Close()
+	defer other.Close()
+	read := shape.Call{Verb: "read", Args: shape.ListArgs("notes.txt")}
+	err := transport.Lend(context.Background(), peer, read, func(rows shape.Rows) error {
+		text, _ := rows.Raw(0).Text()
+		fmt.Println(bytes.Count(text, []byte("\n")), "lines")
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// 2 lines
+	// <nil>
 }
 
 type ticker struct{}

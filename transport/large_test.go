@@ -2,6 +2,7 @@ package transport_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"strings"
@@ -59,6 +60,19 @@ func BenchmarkLarge(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := transport.Call[string](context.Background(), c, "blob"); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run("do=blob-lent/enc="+enc.String(), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := transport.Lend(context.Background(), c, shape.Call{Verb: "blob"}, func(rows shape.Rows) error {
+					if got, is := rows.Raw(0).Text(); !is || len(got) != len(text) {
+						return errors.New("not the text")
+					}
+					return nil
+				}); err != nil {
 					b.Fatal(err)
 				}
 			}

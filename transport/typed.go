@@ -6,8 +6,8 @@ import (
 	"github.com/kith-wire/kith/shape"
 )
 
-// Holder is what a [Caller] may have besides Call, so that [Call] reads a reply where it stands and copies nothing: a [Peer] has it,
-// and so have the clients of the other doors and wires. A Caller without it works as well.
+// Holder is what a [Caller] may have besides Call, so that [Call] and [Lend] read a reply where it stands and copy nothing: a [Peer]
+// has it, and so have the clients of the other doors and wires. A Caller without it works as well.
 type Holder interface {
 	// CallHeld does what c.Call does, but the rows are parts of what is held, and good until that is released. Where it returns
 	// nothing at all it has done nothing: c is not what CallHeld is a method of but something around it, which embeds
@@ -33,6 +33,20 @@ func Call[Row any](ctx context.Context, c Caller, verb string, args ...any) ([]R
 		return out, decodeError(c, verb, err)
 	}
 	return out, nil
+}
+
+// Lend calls a verb and lends the rows of its reply to use, as they came and not copied: they, and what [shape.Raw.Text] returns of
+// them, are good until use returns. It is the way to take large texts, or listings that are decoded into the same slice again and
+// again. What use returns is returned as it is; any other error is a [*shape.Error].
+func Lend(ctx context.Context, c Caller, call shape.Call, use func(shape.Rows) error) error {
+	rows, held, err := callHeld(ctx, c, call)
+	if err != nil {
+		return err
+	}
+	if held != nil {
+		defer held.Release()
+	}
+	return use(rows)
 }
 
 func callHeld(ctx context.Context, c Caller, call shape.Call) (shape.Rows, Held, error) {

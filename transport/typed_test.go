@@ -2,6 +2,10 @@ package transport_test
 
 import (
 	"context"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/kith-wire/kith/shape"
@@ -37,4 +41,67 @@ func TestCallGoesThroughTheCaller(t *testing.T) {
 	c.Close()
 	<-c.Done()
 	<-served.Done()
+}
+
+// What is lent is a part of what was read: nothing of a large text is made anew. An error or a panic in use gives it back as well, and
+// the connection goes on.
+func TestLend(t *testing.T) {
+	text := strings.Repeat("large ", 100<<10)
+	large := transport.HandlerFunc(func(context.Context, shape.Call) (shape.Rows, error) { return shape.RowsOf(text), nil })
+	for _, enc := range []shape.Encoding{shape.JSON, shape.CBOR} {
+		near, far := socketPair(t)
+		served := transport.Connect(context.Background(), far, transport.Lengths, transport.Config{Handler: large})
+		c := transport.Connect(context.Background(), near, transport.Lengths, transport.Config{Encoding: enc})
+		lend := func(use func(shape.Rows) error) error {
+			return transport.Lend(context.Background(), c, shape.Call{Verb: "large"}, use)
+		}
+		read := func(rows shape.Rows) error {
+			if got, is := rows.Raw(0).Text(); !is || string(got) != text {
+				t.Errorf("%v: %d bytes of text, and %d are right", enc, len(got), len(text))
+			}
+			return nil
+		}
+		if err := lend(func(shape.Rows) error { return io.ErrNoProgress }); err != io.ErrNoProgress {
+			t.Errorf("%v: what use returned became %v", enc, err)
+		}
+		func() {
+			defer func() {
+				if r := recover(); r != "as asked" {
+					t.Errorf("%v: the panic became %v", enc, r)
+				}
+			}()
+			lend(func(shape.Rows) error { panic("as asked") })
+		}()
+		const calls = 50
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range calls {
+			if err := lend(read); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runtime.ReadMemStats(&after)
+		if made := after.TotalAlloc - before.TotalAlloc; made > calls*uint64(len(text))/2 {
+			t.Errorf("%v: %d calls made %d bytes, and the text has %d", enc, calls, made, len(text))
+		}
+		c.Close()
+		<-c.Done()
+		<-served.Done()
+	}
+}
+
+// A call that fails is not used.
+func TestLendFails(t *testing.T) {
+	c, other := transport.Pair(nil, transport.HandlerFunc(func(context.Context, shape.Call) (shape.Rows, error) {
+		return shape.Rows{}, shape.Failed.Errorf("nothing to lend")
+	}))
+	defer other.Close()
+	defer c.Close()
+	err := transport.Lend(context.Background(), c, shape.Call{Verb: "large"}, func(shape.Rows) error {
+		t.Error("it was used")
+		return nil
+	})
+	if !errors.Is(err, shape.Failed) {
+		t.Errorf("got %v", err)
+	}
 }

@@ -22,6 +22,33 @@ func init() {
 	c := kith("kith-cbor", "kith, CBOR", shape.CBOR)
 	c.pipe = nil // a pipe is always JSON
 	register(c)
+	register(kithLent("kith-json-lent", "kith, JSON, lent", shape.JSON))
+	register(kithLent("kith-cbor-lent", "kith, CBOR, lent", shape.CBOR))
+}
+
+// kithLent reads a large text where it stands, as raw-buffers does, and makes no string of its own.
+func kithLent(name, title string, enc shape.Encoding) contender {
+	return contender{
+		name: name, title: title, tag: "kith", module: kithModule, only: []string{"blob"}, serve: kithServe,
+		dial: func(measure, path string) (client, error) {
+			c, err := kithConnect(measure, path, enc)
+			return lentClient{c}, err
+		},
+	}
+}
+
+type lentClient struct{ kithClient }
+
+func (c lentClient) Blob() (size int, err error) {
+	err = transport.Lend(context.Background(), c.Caller, shape.Call{Verb: "blob"}, func(rows shape.Rows) error {
+		text, is := rows.Raw(0).Text()
+		if !is || rows.Len() != 1 {
+			return errBlob
+		}
+		size = len(text)
+		return nil
+	})
+	return size, err
 }
 
 // kith is kith as its user has it: verbs with typed binding, the defaults of package socket, typed rows at the client.
@@ -99,9 +126,13 @@ func kithDial(measure, path string, enc shape.Encoding) (client, error) {
 	if measure == "pipelined" {
 		return kithPipeline(path, enc)
 	}
+	return kithConnect(measure, path, enc)
+}
+
+func kithConnect(measure, path string, enc shape.Encoding) (kithClient, error) {
 	p, err := socket.Dial(context.Background(), path, transport.Config{Encoding: enc, Limits: kithLimits(measure)})
 	if err != nil {
-		return nil, err
+		return kithClient{}, err
 	}
 	return kithClient{p, p.Close}, nil
 }

@@ -3,6 +3,7 @@
 package transporttest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math/big"
@@ -129,7 +130,24 @@ func calls(t *testing.T, door transport.Door, c transport.Caller) {
 		if got, err := transport.Call[string](ctx, c, "big", n); err != nil || len(got) != 1 || len(got[0]) != n {
 			t.Errorf("big %d: %d rows, %v", n, len(got), err)
 		}
+		if got, err := lent(ctx, c, n); err != nil || got != n {
+			t.Errorf("big %d, lent: %d bytes, %v", n, got, err)
+		}
 	}
+}
+
+// lent returns how long the row of big N is, read where it stands.
+func lent(ctx context.Context, c transport.Caller, n int) (size int, err error) {
+	call := shape.Call{Verb: "big", Args: shape.ListArgs(n)}
+	err = transport.Lend(ctx, c, call, func(rows shape.Rows) error {
+		text, is := rows.Raw(0).Text()
+		if !is || rows.Len() != 1 || bytes.Count(text, []byte("x")) != len(text) {
+			return errors.New("not the text that was asked for")
+		}
+		size = len(text)
+		return nil
+	})
+	return size, err
 }
 
 // values: what goes in comes out, whatever it is (ENC-4, ENC-6).

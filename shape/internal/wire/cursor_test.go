@@ -67,6 +67,29 @@ func TestKindAndSkip(t *testing.T) {
 	}
 }
 
+// What a list has alone is what Skip finds in it.
+func TestSole(t *testing.T) {
+	for _, o := range samples {
+		value := fromHex(t, o.cbor)
+		for _, c := range []Cursor{
+			{B: []byte("[" + o.json + "]"), Enc: JSON},
+			{B: []byte(" [ \t" + o.json + "\r\n ] \n"), Enc: JSON},
+			{B: append([]byte{0x81}, value...), Enc: CBOR},
+			{B: append([]byte{0x98, 1}, value...), Enc: CBOR},
+			{B: append(append([]byte{0x9f}, value...), cborBreak), Enc: CBOR},
+		} {
+			list, enc := c.B, c.Enc
+			it := c.Open()
+			sole := c.Sole(it)
+			c = Cursor{B: list, Enc: enc}
+			it = c.Open()
+			if c.Next(&it); !bytes.Equal(sole, c.Skip()) {
+				t.Errorf("%q: found %q", list, sole)
+			}
+		}
+	}
+}
+
 func TestSkipAllocatesNothing(t *testing.T) {
 	for _, o := range samples {
 		for enc, b := range [][]byte{JSON: []byte(o.json), CBOR: fromHex(t, o.cbor)} {

@@ -1,5 +1,10 @@
 package wire
 
+import "bytes"
+
+// space is the space of JSON.
+const space = " \n\r\t"
+
 // Skip moves past one value and returns its bytes, without the space before it. It allocates only for CBOR that nests more
 // than 32 indefinite lengths.
 func (c *Cursor) Skip() []byte {
@@ -11,14 +16,29 @@ func (c *Cursor) Skip() []byte {
 	return start[: len(start)-len(c.B) : len(start)-len(c.B)]
 }
 
+// Sole returns the one element of a list that has just one, where B ends with the list: it is what is left, and nobody need look for
+// its end.
+func (c *Cursor) Sole(it Iter) []byte {
+	end := len(c.B)
+	switch {
+	case c.Enc == JSON:
+		c.skipSpace()
+		list := bytes.TrimRight(c.B, space)
+		end = len(bytes.TrimRight(list[:len(list)-1], space))
+	case it.N < 0:
+		end--
+	}
+	return c.B[:end:end]
+}
+
 func (c *Cursor) skipJSON() []byte {
 	c.skipSpace()
 	depth := 0
 	for i := 0; i < len(c.B); i++ {
 		switch c.B[i] {
 		case '"':
-			for i = TextStop(c.B, i+1); c.B[i] != '"'; {
-				i = TextStop(c.B, i+2)
+			for i = TextEnd(c.B, i+1); c.B[i] != '"'; {
+				i = TextEnd(c.B, i+2)
 			}
 		case '{', '[':
 			depth++
