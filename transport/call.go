@@ -95,7 +95,7 @@ func (p *Peer) roundTrip(ctx context.Context, call shape.Call) (shape.Rows, *fra
 	if err != nil {
 		return shape.Rows{}, nil, err
 	}
-	if ctx.Done() != nil && ctx != p.ctx {
+	if ctx.Done() != nil && ctx != p.Context() {
 		stop := context.AfterFunc(ctx, func() { p.fail(ended(ctx)) })
 		defer stop()
 	}

@@ -17,8 +17,8 @@ import (
 type Peer struct {
 	cfg     Config
 	framing Framing
-	str     stream.Stream   // nil at the cli: no way back
-	ctx     context.Context // what handlers are given
+	str     stream.Stream  // nil at the cli: no way back
+	ctx     handlerContext // what handlers are given
 	cancel  context.CancelFunc
 	done    chan struct{}
 	in      frame.Input // the leader's
@@ -83,14 +83,20 @@ func Alone(ctx context.Context, cfg Config) *Peer {
 
 // start gives the peer the context its handlers see, and ends the connection when ctx does.
 func (p *Peer) start(ctx context.Context) {
-	ends := ctx.Done() != nil
-	var inner context.Context
-	inner, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	p.ctx = handlerContext{inner, p}
-	if ends {
+	inner, cancel := context.WithCancel(unended(ctx))
+	p.ctx, p.cancel = handlerContext{inner, p}, cancel
+	if ctx.Done() != nil {
 		stop := context.AfterFunc(ctx, func() { p.fail(context.Cause(ctx)) })
 		context.AfterFunc(inner, func() { stop() })
 	}
+}
+
+// unended is ctx without its end.
+func unended(ctx context.Context) context.Context {
+	if ctx.Done() == nil {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
 }
 
 // handlerContext carries the peer without a wrapper per call.
@@ -101,7 +107,7 @@ type handlerContext struct {
 
 type peerKey struct{}
 
-func (c handlerContext) Value(key any) any {
+func (c *handlerContext) Value(key any) any {
 	if key == (peerKey{}) {
 		return c.peer
 	}
@@ -115,7 +121,7 @@ func PeerFrom(ctx context.Context) *Peer {
 }
 
 // Context is what a [Handler] is given: it carries the peer, and ends when the connection does.
-func (p *Peer) Context() context.Context { return p.ctx }
+func (p *Peer) Context() context.Context { return &p.ctx }
 
 // WayBack reports whether the peer can be called and told of events. It cannot at the cli, nor on the daemon wire: there Call and
 // Emit are refused.

@@ -237,15 +237,15 @@ func (p *Peer) inputEnded(end *inputEnd) {
 	if p.write.err != nil {
 		end.cause = p.write.err
 	}
-	why := end.cause
-	if why == nil {
-		why = shape.Unavailable.Errorf("the connection ended before the reply: %w", io.EOF)
+	if why := end.cause; why != nil {
+		p.failCalls(why)
+	} else if p.calls.waiting() || len(p.calls.queue) > 0 {
+		p.failCalls(shape.Unavailable.Errorf("the connection ended before the reply: %w", io.EOF))
 	}
-	p.failCalls(why)
 	p.read.endCause = end.cause
 	switch {
 	case !end.clean:
-		p.failLocked(why)
+		p.failLocked(end.cause)
 	case p.cfg.Handler != nil:
 		p.wakeServe()
 	default:

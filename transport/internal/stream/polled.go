@@ -16,18 +16,16 @@ type polled struct {
 	r, w   syscall.RawConn
 	socket bool // r and w are one descriptor
 
-	// What the read and the write under way work on: kept here so that a closure is made once, not per call.
+	// What the read and the write under way work on: kept here so that the closures of every call are made once.
 	room         Room
 	then         func() // of ReadAfter, until it has been called
-	into, from   []byte
+	from         []byte
 	readN        int
 	readErr      error
 	writtenN     int
 	writeErr     error
 	readOnce     func(uintptr) bool
-	tryReadOnce  func(uintptr)
 	tryWriteOnce func(uintptr)
-	writeOnce    func(uintptr) bool
 
 	grownIn, grownOut bool // a larger buffer has been asked for
 }
@@ -84,9 +82,7 @@ func (f files) Close() error                      { return errors.Join(f.r.Close
 
 func newPolled(s *polled) *polled {
 	s.readOnce = s.readReady
-	s.tryReadOnce = func(fd uintptr) { s.readN, s.readErr = read(int(fd), s.into) }
 	s.tryWriteOnce = func(fd uintptr) { s.writeReady(fd) }
-	s.writeOnce = s.writeReady
 	return s
 }
 
@@ -183,9 +179,7 @@ func (s *polled) ReadAfter(room Room, then func()) (int, error) {
 
 // TryRead goes around the deadline that Interrupt sets.
 func (s *polled) TryRead(p []byte) (int, error) {
-	s.into = p
-	err := s.r.Control(s.tryReadOnce)
-	s.into = nil
+	err := s.r.Control(func(fd uintptr) { s.readN, s.readErr = read(int(fd), p) })
 	if err != nil {
 		return 0, err
 	}
@@ -204,7 +198,7 @@ func (s *polled) TryWrite(p []byte) (int, error) {
 
 func (s *polled) WriteSome(p []byte) (int, error) {
 	s.from = p
-	err := s.w.Write(s.writeOnce)
+	err := s.w.Write(s.writeReady)
 	s.from = nil
 	if err != nil {
 		return 0, err
