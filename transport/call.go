@@ -34,6 +34,9 @@ type callState struct {
 
 func (c *callState) waiting() bool { return len(c.out) > 0 }
 
+// pending is waiting with the calls that wait for room.
+func (c *callState) pending() bool { return c.waiting() || len(c.queue) > 0 }
+
 var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
 // scratchMax is how large a buffer is kept for the next call.

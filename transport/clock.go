@@ -109,7 +109,7 @@ func (p *Peer) sweep() bool {
 	case working && p.clock.now > p.serving.since+1 && p.str.Gone():
 		p.failLocked(shape.Unavailable.Errorf("the peer is gone"))
 	}
-	return working || p.calls.waiting() || len(p.calls.queue) > 0 || p.write.pumping || p.read.started && p.framing == Lengths
+	return working || p.calls.pending() || p.write.pumping || p.read.started && p.framing == Lengths
 }
 
 // overdue reports whether a call without a deadline of its own has waited too long.

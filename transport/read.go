@@ -237,11 +237,11 @@ func (p *Peer) inputEnded(end *inputEnd) {
 	if p.write.err != nil {
 		end.cause = p.write.err
 	}
-	if why := end.cause; why != nil {
-		p.failCalls(why)
-	} else if p.calls.waiting() || len(p.calls.queue) > 0 {
-		p.failCalls(shape.Unavailable.Errorf("the connection ended before the reply: %w", io.EOF))
+	why := end.cause
+	if why == nil && p.calls.pending() { // only then is it given to anybody
+		why = shape.Unavailable.Errorf("the connection ended before the reply: %w", io.EOF)
 	}
+	p.failCalls(why)
 	p.read.endCause = end.cause
 	switch {
 	case !end.clean:

@@ -230,7 +230,7 @@ func (p *Peer) answer(dst []byte, msg *shape.Message) (out []byte) {
 			out = p.appendReply(dst, msg.Encoding, shape.Rows{}, panicked(p.cfg.Log, msg.Call.Verb, r))
 		}
 	}()
-	rows, err := run(&p.ctx, p.cfg.Handler, msg.Call, p.cfg.Log)
+	rows, err := run(p.Context(), p.cfg.Handler, msg.Call, p.cfg.Log)
 	return p.appendReply(dst, msg.Encoding, rows, err)
 }
 
@@ -275,7 +275,7 @@ func (p *Peer) takeEvent(event shape.Event) {
 			p.log("event %s panicked: %s\n%s", shape.Quote(event.Name), panicText(r), debug.Stack())
 		}
 	}()
-	p.cfg.Handler.Event(&p.ctx, event)
+	p.cfg.Handler.Event(p.Context(), event)
 }
 
 // Answer runs one call through a handler as the cli door does: the context carries a [Peer] without a way back, a panic is a
@@ -284,7 +284,7 @@ func Answer(ctx context.Context, h Handler, call shape.Call, cfg Config) (rows s
 	cfg.Door, cfg.Handler = CLI, h
 	p := Alone(ctx, cfg)
 	defer p.Close()
-	return run(&p.ctx, h, call, cfg.Log)
+	return run(p.Context(), h, call, cfg.Log)
 }
 
 // Answer runs one call of this peer through its handler and has its reply written, for a wire that is not [Connect]'s: a panic, also

@@ -18,11 +18,7 @@ import (
 // descriptors, which hold nothing.
 func BenchmarkIdle(b *testing.B) {
 	const conns = 1000
-	path := place(b)
-	l, err := Listen(path, Options{Config: transport.Config{Handler: transport.HandlerFunc(
-		func(_ context.Context, call shape.Call) (shape.Rows, error) { return shape.RowsOf(call.Verb), nil })}})
-	must(b, err)
-	serveHere(b, l)
+	path := servesVerb(b)
 	b.Run("conns=1000", func(b *testing.B) {
 		b.ReportAllocs()
 		var heap, stack float64
@@ -49,21 +45,25 @@ func BenchmarkIdle(b *testing.B) {
 
 // BenchmarkDial is a connection that is made, carries one call and is closed; both of its ends are counted.
 func BenchmarkDial(b *testing.B) {
+	path := servesVerb(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		p, err := Dial(b.Context(), path, transport.Config{})
+		must(b, err)
+		_, err = p.Call(b.Context(), shape.Call{Verb: "hello"})
+		must(b, err)
+		must(b, p.Close())
+	}
+}
+
+// servesVerb is the path of a socket that answers a call with its verb.
+func servesVerb(b *testing.B) string {
 	path := place(b)
 	l, err := Listen(path, Options{Config: transport.Config{Handler: transport.HandlerFunc(
 		func(_ context.Context, call shape.Call) (shape.Rows, error) { return shape.RowsOf(call.Verb), nil })}})
 	must(b, err)
 	serveHere(b, l)
-	b.Run("calls=1", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			p, err := Dial(b.Context(), path, transport.Config{})
-			must(b, err)
-			_, err = p.Call(b.Context(), shape.Call{Verb: "hello"})
-			must(b, err)
-			must(b, p.Close())
-		}
-	})
+	return path
 }
 
 // memory is what is in use once what is not has been given back.
