@@ -4,6 +4,7 @@ package transport_test
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -38,5 +39,30 @@ func TestAllocations(t *testing.T) {
 		c.Close()
 		<-c.Done()
 		<-served.Done()
+	}
+}
+
+// What is large is written into memory that was used before, whatever was written in between: all that a call makes is what it returns,
+// or what the handler is given.
+func TestLargeMemoryIsUsedAgain(t *testing.T) {
+	for _, enc := range []shape.Encoding{shape.JSON, shape.CBOR} {
+		l := newLarge(t, enc)
+		for name, call := range map[string]func() error{"mixed": l.mixed, "send": l.send} {
+			const calls, most = 20, 3 << 19
+			var before, after runtime.MemStats
+			for i := range 2 * calls {
+				if i == calls {
+					runtime.ReadMemStats(&before)
+				}
+				if err := call(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			runtime.ReadMemStats(&after)
+			if made := (after.TotalAlloc - before.TotalAlloc) / calls; made > most {
+				t.Errorf("%v: %s makes %d bytes, and %d are enough", enc, name, made, most)
+			}
+		}
+		l.close()
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/kith-wire/kith/internal/buffers"
 	"github.com/kith-wire/kith/shape"
 	"github.com/kith-wire/kith/transport/internal/frame"
 	"github.com/kith-wire/kith/transport/internal/stream"
@@ -28,7 +29,7 @@ type callState struct {
 
 	// The leader's: what askAlone is to send, and the func that does, which is made once.
 	alone      *waiter
-	aloneBytes []byte
+	aloneBytes *[]byte
 	sendAlone  func()
 }
 
@@ -39,8 +40,14 @@ func (c *callState) pending() bool { return c.waiting() || len(c.queue) > 0 }
 
 var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
-// scratchMax is how large a buffer is kept for the next call.
-const scratchMax = 64 << 10
+// putScratch keeps a buffer for the next call or event.
+func putScratch(buf *[]byte) {
+	if cap(*buf) > outKeep {
+		buffers.Put(*buf)
+		*buf = nil
+	}
+	scratch.Put(buf)
+}
 
 // Call calls the peer and waits for its reply; the rows own their bytes. The error is a [*shape.Error]. Where ctx ends
 // first the connection is closed (CLIENT-1). What is refused before a byte has left is Refused and not Said.
@@ -90,12 +97,9 @@ func (p *Peer) roundTrip(ctx context.Context, call shape.Call) (shape.Rows, *fra
 		call.More = call.More.With("within", yes())
 	}
 	buf := scratch.Get().(*[]byte)
-	defer scratch.Put(buf)
-	b, err := p.encodeCall((*buf)[:0], call)
-	if cap(b) <= scratchMax {
-		*buf = b[:0]
-	}
-	if err != nil {
+	defer putScratch(buf)
+	var err error
+	if *buf, err = p.encodeCall((*buf)[:0], call); err != nil {
 		return shape.Rows{}, nil, err
 	}
 	if ctx.Done() != nil && ctx != p.Context() {
@@ -103,7 +107,7 @@ func (p *Peer) roundTrip(ctx context.Context, call shape.Call) (shape.Rows, *fra
 		defer stop()
 	}
 	_, has := ctx.Deadline()
-	return p.wait(b, !has, from == p)
+	return p.wait(buf, !has, from == p)
 }
 
 // ended is the error of a call whose context ended first.
@@ -127,16 +131,16 @@ func (p *Peer) encodeCall(b []byte, call shape.Call) ([]byte, error) {
 	return frame.End(b, start, p.kind()), nil
 }
 
-// wait sends a call and returns its reply, or why there is none.
-func (p *Peer) wait(b []byte, timed, inside bool) (shape.Rows, *frame.Chunk, error) {
+// wait sends a call and returns its reply, or why there is none. What is in buf after that is of no use.
+func (p *Peer) wait(buf *[]byte, timed, inside bool) (shape.Rows, *frame.Chunk, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.refused(inside); err != nil {
 		return shape.Rows{}, nil, err
 	}
 	w := p.calls.waiter()
-	w.size, w.timed, w.since = len(b), timed, p.clock.now
-	if p.ask(w, b, inside); w.err != nil { // its place in the queue may still have to be used up
+	w.size, w.timed, w.since = len(*buf), timed, p.clock.now
+	if p.ask(w, buf, inside); w.err != nil { // its place in the queue may still have to be used up
 		return shape.Rows{}, nil, w.err
 	}
 	rows, refusal, from := w.item.msg.Rows, w.item.msg.Refusal, w.item.from
@@ -149,14 +153,14 @@ func (p *Peer) wait(b []byte, timed, inside bool) (shape.Rows, *frame.Chunk, err
 }
 
 // ask sends a call and returns when it has its reply or has failed. mu is held, and not while it waits.
-func (p *Peer) ask(w *waiter, b []byte, inside bool) {
+func (p *Peer) ask(w *waiter, buf *[]byte, inside bool) {
 	p.watchClock()
 	if !p.enqueue(w) {
 		return
 	}
 	w.inner = inside && p.serving.call
 	if !p.calls.waiting() && p.canLead() && !p.read.ending && !p.calls.closed {
-		p.askAlone(w, b)
+		p.askAlone(w, buf)
 	}
 	switch {
 	case w.sent:
@@ -167,7 +171,7 @@ func (p *Peer) ask(w *waiter, b []byte, inside bool) {
 		w.err = errSaidAll
 		return
 	default:
-		p.send(w, b)
+		p.send(w, buf)
 	}
 	for !w.done {
 		p.leadOrWait(w.wake)
@@ -177,9 +181,9 @@ func (p *Peer) ask(w *waiter, b []byte, inside bool) {
 // askAlone sends the only call there is once what has come before has been read, so that it does not go out on a connection that has
 // ended, and does not take for its reply what came before it (CLIENT-3); and reads on. Where something had come, the call is left
 // to be sent. mu is held as for lead.
-func (p *Peer) askAlone(w *waiter, b []byte) {
+func (p *Peer) askAlone(w *waiter, buf *[]byte) {
 	p.read.leading = true
-	p.calls.alone, p.calls.aloneBytes = w, b
+	p.calls.alone, p.calls.aloneBytes = w, buf
 	if p.calls.sendAlone == nil {
 		p.calls.sendAlone = p.sendAlone
 	}
@@ -203,11 +207,11 @@ func (p *Peer) sendAlone() {
 }
 
 // send sends a call: its place among those that wait and its place in what is written are taken at once. mu is held.
-func (p *Peer) send(w *waiter, b []byte) {
+func (p *Peer) send(w *waiter, buf *[]byte) {
 	p.calls.out = append(p.calls.out, w)
 	p.calls.bytes += w.size
 	w.sent = true
-	p.write.append(b)
+	*buf = p.write.take(*buf)
 	if len(p.calls.out) > 1 { // others call as well: their bytes go in one write
 		p.mu.Unlock()
 		runtime.Gosched()

@@ -4,16 +4,16 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/kith-wire/kith/internal/buffers"
 	"github.com/kith-wire/kith/shape"
-	"github.com/kith-wire/kith/transport/internal/buffers"
 	"github.com/kith-wire/kith/transport/internal/frame"
 )
 
-// serveState is the serving side. Its field of the Peer is guarded by mu, but for reply and large, which
-// are the serve loop's.
+// serveState is the serving side. Its field of the Peer is guarded by mu, but for reply, which is the serve loop's.
 type serveState struct {
 	wake   sync.Cond // with mu: look again
 	call   bool      // a call is being served
@@ -21,7 +21,6 @@ type serveState struct {
 	within bool      // the call was made from inside a handler
 	since  int       // tick it began
 	reply  []byte
-	large  int  // bytes of the last reply, where it was large: the next one may be
 	defers bool // hurry runs: a reply waits for company
 	rest   rest
 	shuts  bool // the serve loop ended the connection, and is to shut it
@@ -35,6 +34,9 @@ const (
 	resting             // it is to rest: the serve loop is woken for that
 	rested
 )
+
+// replyLeast is how many bytes a reply has room for to begin with.
+const replyLeast = 64
 
 // companyWait is how long a finished reply waits, at most, for those of calls that are already here.
 const companyWait = 200 * time.Microsecond
@@ -181,14 +183,8 @@ func (p *Peer) serveCall(it item) {
 	p.write.enc = it.msg.Encoding
 	p.watchClock()
 	p.mu.Unlock()
-	if s.large > cap(s.reply) {
-		s.reply = buffers.Get(s.large)
-	}
-	s.reply = p.answer(s.reply[:0], &it.msg)
+	s.reply = p.answer(slices.Grow(s.reply[:0], replyLeast), &it.msg)
 	it.from.Release()
-	if s.large = 0; len(s.reply) > outKeep {
-		s.large = len(s.reply)
-	}
 	p.mu.Lock()
 	s.call = false
 	if s.reply = p.write.take(s.reply); cap(s.reply) > outKeep {

@@ -3,8 +3,8 @@ package transport
 import (
 	"context"
 
+	"github.com/kith-wire/kith/internal/buffers"
 	"github.com/kith-wire/kith/shape"
-	"github.com/kith-wire/kith/transport/internal/buffers"
 	"github.com/kith-wire/kith/transport/internal/frame"
 )
 
@@ -41,7 +41,7 @@ func (c *count) add(o count) { c.n, c.bytes = c.n+o.n, c.bytes+o.bytes }
 
 func (w *writeState) append(b []byte) {
 	if w.err == nil {
-		w.out = append(w.out, b...)
+		w.out = append(buffers.Room(w.out, len(b)), b...)
 	}
 }
 
@@ -224,7 +224,7 @@ func (p *Peer) Emit(event shape.Event) error {
 		return p.noWayBack()
 	}
 	buf := scratch.Get().(*[]byte)
-	defer scratch.Put(buf)
+	defer putScratch(buf)
 	p.mu.Lock()
 	enc := p.write.enc
 	p.mu.Unlock()
@@ -233,9 +233,7 @@ func (p *Peer) Emit(event shape.Event) error {
 		return p.callError("", err)
 	}
 	b = frame.End(b, 0, p.kind())
-	if cap(b) <= scratchMax {
-		*buf = b[:0]
-	}
+	*buf = b
 	if size := len(b); size > p.cfg.Limits.Frame {
 		return p.callError("", shape.Refused.Errorf("the event is %d bytes and the cap is %d", size, p.cfg.Limits.Frame))
 	}
@@ -268,7 +266,7 @@ func (p *Peer) emit(b []byte) error {
 		w.heldN.add(one)
 		return nil
 	}
-	w.out = append(w.out, b...)
+	w.append(b)
 	w.events.add(one)
 	p.flush()
 	return nil

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/kith-wire/kith/shape"
-	"github.com/kith-wire/kith/transport/internal/buffers"
 )
 
 // take answers one request, or says why not. It reports whether this goroutine still leads.
@@ -39,7 +38,6 @@ func (s *session) take(req request) bool {
 	s.rest = awake
 	upgrade := slices.Contains(s.opts.Upgrades, req.method)
 	mine := s.startTurn(req.method, !upgrade)
-	large := s.large
 	from := s.in.Hold()
 	s.mu.Unlock()
 
@@ -48,9 +46,6 @@ func (s *session) take(req request) bool {
 		ctx = context.WithValue(ctx, upgradeKey{}, &upgrader{s: s, id: req.id})
 	}
 	buf := scratch.Get().(*[]byte)
-	if large > cap(*buf) {
-		*buf = buffers.Get(large)
-	}
 	s.peer.Answer(ctx, shape.Call{Verb: req.method, Args: shape.NamedArgs(req.params)}, func(rows shape.Rows, err error) {
 		*buf = appendResponse((*buf)[:0], req.id, rows, err, s.cfg.Limits)
 	})
@@ -65,9 +60,6 @@ func (s *session) answered(id uint64, buf *[]byte, mine uint64) bool {
 	delete(s.flying, id)
 	if s.ended || s.taken { // by this handler: there was no other
 		return false
-	}
-	if s.large = 0; len(*buf) > outKeep {
-		s.large = len(*buf)
 	}
 	*buf = s.out.add(*buf)
 	scratch.Put(buf)

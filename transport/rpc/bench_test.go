@@ -28,6 +28,7 @@ func echoSet() *verbs.Set {
 	set := verbs.New("bench", 1)
 	verbs.Add(set, "echo", "say it again", func(_ context.Context, s Said) ([]Said, error) { return []Said{s}, nil })
 	verbs.Add(set, "blob", "a text", func(_ context.Context, a struct{ N int }) ([]string, error) { return []string{blob[:a.N]}, nil })
+	verbs.Add(set, "size", "how long a text is", func(_ context.Context, s Said) ([]int, error) { return []int{len(s.Text)}, nil })
 	return set
 }
 

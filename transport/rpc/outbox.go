@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kith-wire/kith/transport/internal/buffers"
+	"github.com/kith-wire/kith/internal/buffers"
 	"github.com/kith-wire/kith/transport/internal/stream"
 )
 

@@ -37,7 +37,6 @@ type session struct {
 	out      outbox
 	flying   map[uint64]struct{} // ids of the requests that are being answered
 	turn     turn
-	large    int  // bytes of the last response, where it was large: the next one may be
 	workers  int  // goroutines that lead or answer
 	rest     rest // how far it has come on its way to hold as little as it can
 	framed   bool // stall runs: a frame has begun and not ended

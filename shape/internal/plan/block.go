@@ -121,6 +121,7 @@ func (b *block) store(list reflect.Value, whole List, at, n int) {
 
 func (s *structOf) appendAll(e *encoder, list reflect.Value, whole List, n int) (err error) {
 	b := s.blocks.Get().(*block)
+	start := len(e.dst)
 	for i := 0; i < n && err == nil; {
 		rows := b.rows[:b.load(list, whole, i, n)]
 		for j := range rows {
@@ -135,6 +136,7 @@ func (s *structOf) appendAll(e *encoder, list reflect.Value, whole List, n int) 
 			}
 		}
 		i += len(rows)
+		e.expect(start, i, n)
 	}
 	s.release(b)
 	return err

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/kith-wire/kith/internal/buffers"
 	"github.com/kith-wire/kith/shape/internal/wire"
 )
 
@@ -49,10 +50,32 @@ func (e *encoder) close(hops int) {
 	e.hops = hops
 }
 
+// Bounds of the room that is made for what is still to come.
+const (
+	roomStep = 32      // elements that there is room for, or it is looked again
+	roomMost = 1 << 20 // bytes that are expected at once, or twice what is there
+)
+
+// expect makes room for a list of which done of n elements have been written from start on, as much as those took: a large list does
+// not move again and again while it grows.
+func (e *encoder) expect(start, done, n int) {
+	each := (len(e.dst)-start)/done + 1
+	rest := each * (n - done)
+	if cap(e.dst)-len(e.dst) >= min(rest, each*roomStep) {
+		return
+	}
+	if rest = min(rest+rest/16, max(roomMost, 2*len(e.dst))); rest >= buffers.Least {
+		e.dst = buffers.Room(e.dst, rest)
+	}
+}
+
 // shortText is up to where the standard library's look at a text costs more than our own.
 const shortText = 64
 
 func (e *encoder) text(s string) error {
+	if len(s) >= buffers.Least {
+		e.dst = buffers.Room(e.dst, len(s)+roomStep) // and for what stands around it
+	}
 	if e.enc == wire.JSON && wire.PlainStop(s, 0) == len(s) {
 		e.dst = append(append(append(e.dst, '"'), s...), '"')
 		return nil

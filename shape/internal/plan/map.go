@@ -69,7 +69,11 @@ func appendMap(elem *plan, e *encoder, v reflect.Value) error {
 	}
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
 	e.dst = wire.AppendMapOpen(e.dst, e.enc, n)
+	start := len(e.dst)
 	for i, entry := range entries {
+		if i%roomStep == roomStep-1 {
+			e.expect(start, i, n)
+		}
 		if err := e.key(i, entry.name); err != nil {
 			return err
 		}

@@ -46,7 +46,11 @@ func (p *plan) appendAll(e *encoder, list reflect.Value, whole List, n int) (err
 	if p.rows != nil && n >= manyRows {
 		return p.rows.appendAll(e, list, whole, n)
 	}
+	start := len(e.dst)
 	for i := 0; i < n && err == nil; i++ {
+		if i%roomStep == roomStep-1 {
+			e.expect(start, i, n)
+		}
 		e.dst = wire.AppendSep(e.dst, e.enc, i)
 		err = inElement(i, p.append(e, list.Index(i)))
 	}

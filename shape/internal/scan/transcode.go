@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/kith-wire/kith/internal/buffers"
 	"github.com/kith-wire/kith/shape/internal/wire"
 )
 
@@ -11,6 +12,7 @@ import (
 // compact, each escape, head and float as short as it can be, lengths definite, members in the order they came (ENC-3,
 // ENC-4). It takes time in proportion to the bytes it reads and writes, whatever is nested in what.
 func Append(dst []byte, to wire.Encoding, b []byte, from wire.Encoding) []byte {
+	dst = buffers.Room(dst, len(b))
 	switch {
 	case from == wire.JSON && to == wire.JSON:
 		return appendCompact(dst, b)
@@ -20,7 +22,7 @@ func Append(dst []byte, to wire.Encoding, b []byte, from wire.Encoding) []byte {
 	t := transcoders.Get().(*transcoder)
 	defer t.release()
 	t.Cursor, t.to = wire.Cursor{B: b, Enc: from}, to
-	return t.run(slices.Grow(dst, len(b)))
+	return t.run(dst)
 }
 
 // transcoder writes one value through a cursor.

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/kith-wire/kith/internal/buffers"
 	"github.com/kith-wire/kith/shape"
-	"github.com/kith-wire/kith/transport/internal/buffers"
 )
 
 // Kind says how messages are told apart.

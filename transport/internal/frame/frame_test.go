@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kith-wire/kith/transport/internal/buffers"
+	"github.com/kith-wire/kith/internal/buffers"
 )
 
 // framesOf cuts a stream that arrives in pieces of so many bytes, and says what it found.

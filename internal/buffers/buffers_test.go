@@ -45,3 +45,27 @@ func TestBuffers(t *testing.T) {
 		}
 	})
 }
+
+// What grows by little steps moves seldom, and what is there moves with it.
+func TestRoom(t *testing.T) {
+	var b []byte
+	moves := 0
+	for i := range 8 << 20 {
+		before := cap(b)
+		b = append(Room(b, 1), byte(i>>16))
+		if cap(b) != before {
+			moves++
+		}
+	}
+	if moves > 50 {
+		t.Errorf("%d bytes moved %d times", len(b), moves)
+	}
+	for i, c := range b {
+		if c != byte(i>>16) {
+			t.Fatalf("byte %d became %d", i, c)
+		}
+	}
+	if small := Room([]byte("some"), 100); string(small) != "some" || cap(small) < 104 {
+		t.Errorf("%q with room for %d", small, cap(small))
+	}
+}

@@ -3,6 +3,7 @@
 package buffers
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -28,7 +29,23 @@ func Get(size int) []byte {
 	if b := Kept(size); b != nil {
 		return b
 	}
+	if size >= Least { // whole steps, so that it does for the next one of about this size
+		size = (size + Least - 1) / Least * Least
+	}
 	return make([]byte, 0, size)
+}
+
+// Room returns b with room for n bytes more: b itself where it has that, else a copy, in a kept buffer where it is large. However often
+// that is asked for, the copies take time in proportion to what is there in the end. b stays its holder's.
+func Room(b []byte, n int) []byte {
+	switch size := len(b) + n; {
+	case size <= cap(b):
+		return b
+	case size < Least:
+		return slices.Grow(b, n)
+	default:
+		return append(Get(max(size, cap(b)+cap(b)/2)), b...)
+	}
 }
 
 // Kept is Get where a buffer of that size is kept, and nil where it would have to be made.
