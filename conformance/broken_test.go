@@ -106,6 +106,25 @@ func TestBrokenPeers(t *testing.T) {
 	}
 }
 
+// A path may hold the very digits that its error is to name, and says nothing by that.
+func TestPathIsNoLimit(t *testing.T) {
+	dir, err := os.MkdirTemp("", "k107-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	t.Setenv("TMPDIR", dir)
+	r, err := conformance.Check(t.Context(), peer(t, "long-path-unnamed"), conformance.Options{Doors: []string{conformance.Socket}, Wait: wait})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Checks {
+		if c.Name == "socket/path" && c.State != conformance.Failed {
+			t.Errorf("%s is %s", c.Name, c.State)
+		}
+	}
+}
+
 // judgeAll holds the report of each mode against what the mode says, and returns the checks that caught one as they must.
 func judgeAll(t *testing.T, modes []mode, reports []chan conformance.Report) map[string]bool {
 	failed := map[string]bool{}
