@@ -2,6 +2,7 @@ package plan
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/kith-wire/kith/shape/internal/wire"
 )
@@ -66,23 +67,7 @@ func (c *Codec) rawPlan(p *plan) {
 // anyPlan: whatever stands there (ENC-6).
 func (c *Codec) anyPlan(p *plan) {
 	p.word = "any"
-	p.append = func(e *encoder, v reflect.Value) error {
-		if v.IsNil() {
-			e.dst = wire.AppendNull(e.dst, e.enc)
-			return nil
-		}
-		v = v.Elem()
-		held, err := c.of(v.Type())
-		if err != nil {
-			return cannotHold(err)
-		}
-		if err := e.hop(); err != nil {
-			return err
-		}
-		err = held.append(e, v)
-		e.hops--
-		return err
-	}
+	p.append = func(e *encoder, v reflect.Value) error { return c.append(e, v.Interface()) }
 	p.decode = func(d *decoder, v reflect.Value) error {
 		got := untyped(d)
 		if got == nil {
@@ -92,6 +77,93 @@ func (c *Codec) anyPlan(p *plan) {
 		v.Set(reflect.ValueOf(got))
 		return nil
 	}
+}
+
+// append writes what an any holds. The types that untyped makes are known here: they do without reflection.
+func (c *Codec) append(e *encoder, value any) error {
+	switch v := value.(type) {
+	case nil:
+		e.dst = wire.AppendNull(e.dst, e.enc)
+	case bool:
+		e.dst = wire.AppendBool(e.dst, e.enc, v)
+	case string:
+		return e.text(v)
+	case int:
+		e.dst = wire.AppendInt(e.dst, e.enc, int64(v))
+	case int64:
+		e.dst = wire.AppendInt(e.dst, e.enc, v)
+	case float64:
+		return e.float(v)
+	case []any:
+		return c.appendUntypedList(e, v)
+	case map[string]any:
+		return c.appendUntypedMap(e, v)
+	default:
+		held := reflect.ValueOf(value)
+		p, err := c.of(held.Type())
+		if err != nil {
+			return cannotHold(err)
+		}
+		if err := e.hop(); err != nil {
+			return err
+		}
+		err = p.append(e, held)
+		e.hops--
+		return err
+	}
+	return nil
+}
+
+func (c *Codec) appendUntypedList(e *encoder, list []any) error {
+	hops, err := e.open(len(list))
+	if err != nil {
+		return err
+	}
+	e.dst = wire.AppendListOpen(e.dst, e.enc, len(list))
+	start := len(e.dst)
+	for i, v := range list {
+		if i%roomStep == roomStep-1 {
+			e.expect(start, i, len(list))
+		}
+		e.dst = wire.AppendSep(e.dst, e.enc, i)
+		if err := c.append(e, v); err != nil {
+			return inElement(i, err)
+		}
+	}
+	e.dst = wire.AppendListClose(e.dst, e.enc)
+	e.close(hops)
+	return nil
+}
+
+// appendUntypedMap writes a map in the bytewise order of its keys, as any other is.
+func (c *Codec) appendUntypedMap(e *encoder, m map[string]any) error {
+	hops, err := e.open(len(m))
+	if err != nil {
+		return err
+	}
+	names := len(e.names) // behind those of the maps around it
+	for name := range m {
+		e.names = append(e.names, name)
+	}
+	slices.Sort(e.names[names:])
+	e.dst = wire.AppendMapOpen(e.dst, e.enc, len(m))
+	start := len(e.dst)
+	for i := range len(m) {
+		if i%roomStep == roomStep-1 {
+			e.expect(start, i, len(m))
+		}
+		name := e.names[names+i]
+		if err := e.key(i, name); err != nil {
+			return err
+		}
+		if err := c.append(e, m[name]); err != nil {
+			return inMember(name, err)
+		}
+	}
+	e.names = e.names[:names]
+	e.dst = wire.AppendMapClose(e.dst, e.enc)
+	e.close(hops)
+	return nil
 }
 
 // untyped reads what comes into the one Go value that means it (ENC-6).

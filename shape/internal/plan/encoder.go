@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"sync"
 	"unicode/utf8"
 
@@ -12,9 +13,10 @@ import (
 type encoder struct {
 	dst     []byte
 	enc     wire.Encoding
-	left    Limits // what may still be opened and written
-	hops    int    // pointers and interfaces that are followed since the innermost list or map
-	spliced bool   // admitted bytes were written, and their items are not taken off left
+	left    Limits   // what may still be opened and written
+	hops    int      // pointers and interfaces that are followed since the innermost list or map
+	spliced bool     // admitted bytes were written, and their items are not taken off left
+	names   []string // of the maps without types that are open
 }
 
 // encoders are kept, because a plan's functions make one escape.
@@ -88,6 +90,14 @@ func (e *encoder) text(s string) error {
 		return errorf("is not UTF-8: \"%s\"", wire.Quote(s))
 	}
 	e.dst = wire.AppendText(e.dst, e.enc, s)
+	return nil
+}
+
+func (e *encoder) float(f float64) error {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return errorf("is %v, and a number is finite", f)
+	}
+	e.dst = wire.AppendFloat(e.dst, e.enc, f)
 	return nil
 }
 

@@ -209,26 +209,13 @@ func (c *Codec) AppendSingle(dst []byte, enc wire.Encoding, to any, l Limits) (o
 	return e.finish(err, dst, l)
 }
 
-func (c *Codec) append(e *encoder, v any) error {
-	if v == nil {
-		e.dst = wire.AppendNull(e.dst, e.enc)
-		return nil
-	}
-	value := reflect.ValueOf(v)
-	p, err := c.of(value.Type())
-	if err != nil {
-		return cannotHold(err)
-	}
-	return p.append(e, value)
-}
-
 // finish gives the encoder back and returns what it wrote behind dst.
 func (e *encoder) finish(err error, dst []byte, l Limits) ([]byte, int, error) {
 	if err == nil && e.spliced {
 		err = weighed(e.dst[len(dst):], e.enc, l.Items)
 	}
 	out, items := e.dst, l.Items-e.left.Items
-	*e = encoder{}
+	*e = encoder{names: e.names[:0]}
 	encoders.Put(e)
 	if err != nil {
 		return dst, 0, err

@@ -105,12 +105,7 @@ func uintPlan(p *plan) {
 func floatPlan(p *plan) {
 	p.word = wire.Float.String()
 	p.append = func(e *encoder, v reflect.Value) error {
-		f := v.Float()
-		if math.IsNaN(f) || math.IsInf(f, 0) {
-			return errorf("is %v, and a number is finite", f)
-		}
-		e.dst = wire.AppendFloat(e.dst, e.enc, f)
-		return nil
+		return e.float(v.Float())
 	}
 	p.decode = func(d *decoder, v reflect.Value) error {
 		before := d.Cursor
