@@ -4,10 +4,10 @@ package transport_test
 
 import (
 	"context"
-	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/kith-wire/kith/internal/alloctest"
 	"github.com/kith-wire/kith/shape"
 	"github.com/kith-wire/kith/transport"
 	"github.com/kith-wire/kith/verbs"
@@ -48,18 +48,8 @@ func TestLargeMemoryIsUsedAgain(t *testing.T) {
 	for _, enc := range []shape.Encoding{shape.JSON, shape.CBOR} {
 		l := newLarge(t, enc)
 		for name, call := range map[string]func() error{"mixed": l.mixed, "send": l.send} {
-			const calls, most = 20, 3 << 19
-			var before, after runtime.MemStats
-			for i := range 2 * calls {
-				if i == calls {
-					runtime.ReadMemStats(&before)
-				}
-				if err := call(); err != nil {
-					t.Fatal(err)
-				}
-			}
-			runtime.ReadMemStats(&after)
-			if made := (after.TotalAlloc - before.TotalAlloc) / calls; made > most {
+			const most = 3 << 19
+			if made := alloctest.Bytes(t, 20, call); made > most {
 				t.Errorf("%v: %s makes %d bytes, and %d are enough", enc, name, made, most)
 			}
 		}

@@ -4,10 +4,10 @@ package rpc_test
 
 import (
 	"context"
-	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/kith-wire/kith/internal/alloctest"
 	"github.com/kith-wire/kith/transport"
 )
 
@@ -46,18 +46,8 @@ func TestLargeMemoryIsUsedAgain(t *testing.T) {
 			return err
 		},
 	} {
-		const calls, most = 20, 3 << 19
-		var before, after runtime.MemStats
-		for i := range 2 * calls {
-			if i == calls {
-				runtime.ReadMemStats(&before)
-			}
-			if err := call(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		runtime.ReadMemStats(&after)
-		if made := (after.TotalAlloc - before.TotalAlloc) / calls; made > most {
+		const most = 3 << 19
+		if made := alloctest.Bytes(t, 20, call); made > most {
 			t.Errorf("%s makes %d bytes, and %d are enough", name, made, most)
 		}
 	}

@@ -2,9 +2,10 @@ package plan
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/kith-wire/kith/internal/alloctest"
 )
 
 // What is large does not move again and again while it is written: it is known early how large it will be.
@@ -27,14 +28,10 @@ func TestLargeMovesLittle(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			const runs = 10
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			for range runs {
-				codec.Append(nil, enc, value, limits)
-			}
-			runtime.ReadMemStats(&after)
-			if made := int(after.TotalAlloc-before.TotalAlloc) / runs; made > 2*len(out) {
+			if made := alloctest.Bytes(t, 10, func() error {
+				_, _, err := codec.Append(nil, enc, value, limits)
+				return err
+			}); made > 2*len(out) {
 				t.Errorf("%s, %s: %d bytes are made for %d", kind, name, made, len(out))
 			}
 		}

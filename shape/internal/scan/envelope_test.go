@@ -3,10 +3,10 @@ package scan
 import (
 	"bytes"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/kith-wire/kith/internal/alloctest"
 	"github.com/kith-wire/kith/shape/internal/wire"
 )
 
@@ -164,16 +164,13 @@ func TestEnvelopeAllocatesNothing(t *testing.T) {
 func TestPromisesAllocateNothing(t *testing.T) {
 	for _, s := range []string{"9a0003ffff01", "9bffffffffffffffff01", "bb7fffffffffffffff", "7b7fffffffffffffff", "5affffffff", "c25b00000000ffffffff01"} {
 		b := fromHex(t, s)
-		const runs, most = 100, 2 << 10 // the error and its text
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		for range runs {
+		const most = 2 << 10 // the error and its text
+		if got := alloctest.Bytes(t, 100, func() error {
 			if _, _, err := Value(b, wire.CBOR, standard); err == nil {
-				t.Fatalf("LIMIT-2: %s is admitted", s)
+				return fmt.Errorf("LIMIT-2: %s is admitted", s)
 			}
-		}
-		runtime.ReadMemStats(&after)
-		if got := (after.TotalAlloc - before.TotalAlloc) / runs; got > most {
+			return nil
+		}); got > most {
 			t.Errorf("LIMIT-2: %s makes %d bytes", s, got)
 		}
 	}
