@@ -2,6 +2,7 @@ package shape_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/kith-wire/kith/shape"
@@ -99,5 +100,50 @@ func BenchmarkSmall(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkText is a text of about 1 MiB, in which nothing needs an escape, a line end now and then, much as in a program, or no letter
+// is ASCII.
+func BenchmarkText(b *testing.B) {
+	limits := shape.Limits{Frame: 8 << 20}
+	for _, of := range []struct{ kind, text string }{
+		{"plain", "all plain text, of which there is a lot. "},
+		{"prose", "a line of a text that somebody wrote, seventy bytes or so before it ends\n"},
+		{"program", "\tif err := run(\"once\"); err != nil {\n\t\treturn fmt.Errorf(\"it failed: %w\", err)\n\t}\n"},
+		{"beyond-ascii", "Съешь ещё этих мягких французских булок, да выпей чаю. "},
+	} {
+		text := strings.Repeat(of.text, 1<<20/len(of.text))
+		for _, enc := range []shape.Encoding{shape.JSON, shape.CBOR} {
+			reply := shape.RowsOf(text).AppendReply(nil, enc, limits, nil)
+			msg, err := limits.Read(reply, "peer")
+			if err != nil {
+				b.Fatal(err)
+			}
+			for do, once := range map[string]func() error{
+				"append": func() error {
+					reply = shape.RowsOf(text).AppendReply(reply[:0], enc, limits, nil)
+					return nil
+				},
+				"read": func() error {
+					_, err := limits.Read(reply, "peer")
+					return err
+				},
+				"decode": func() error {
+					_, err := shape.Decode[string](msg.Rows, nil)
+					return err
+				},
+			} {
+				b.Run(fmt.Sprintf("do=%s/of=%s/enc=%v", do, of.kind, enc), func(b *testing.B) {
+					b.SetBytes(int64(len(text)))
+					b.ReportAllocs()
+					for b.Loop() {
+						if err := once(); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		}
 	}
 }

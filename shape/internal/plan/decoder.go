@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kith-wire/kith/internal/buffers"
 	"github.com/kith-wire/kith/shape/internal/wire"
 )
 
@@ -19,6 +20,7 @@ type decoder struct {
 	from   int    // where in all the window begins
 	escape escaped
 	texts  strings.Builder // texts that do not stand there as they are; never grown once something was cut from it
+	put    []byte          // where such a text is put together
 }
 
 // decoders are kept, because a plan's functions make one escape.
@@ -69,6 +71,10 @@ func (d *decoder) start(b []byte, enc wire.Encoding) {
 func (d *decoder) release() {
 	d.Cursor, d.all, d.window, d.from, d.escape = wire.Cursor{}, nil, "", 0, notLooked
 	d.texts.Reset()
+	if cap(d.put) >= buffers.Least {
+		buffers.Put(d.put)
+		d.put = nil
+	}
 	decoders.Put(d)
 }
 
@@ -88,9 +94,9 @@ func (d *decoder) string(text []byte) string {
 
 // text reads a text.
 func (d *decoder) text() string {
-	var buf [64]byte
-	text, alias := d.Text(buf[:0])
+	text, alias := d.Text(d.put[:0])
 	if !alias {
+		d.put = text
 		return d.string(text)
 	}
 	return d.plain(text)

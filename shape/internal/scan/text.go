@@ -20,24 +20,32 @@ func (s *scanner) text(i int) (end int, plain bool) {
 // anyText is text for one with escapes or bytes beyond ASCII. An escape is ASCII, so each stretch between two of them is
 // valid UTF-8 by itself or not at all.
 func (s *scanner) anyText(i int) (end int, plain bool) {
+	b := s.b
 	for plain = true; ; {
-		stop := wire.TextStop(s.b, i)
-		if !utf8.Valid(s.b[i:stop]) {
-			return s.badText(i, stop), false
-		}
-		if stop == len(s.b) {
+		stop := wire.PlainStop(b, i)
+		if stop == len(b) {
 			return s.fail(stop, "the end inside a text"), false
 		}
-		switch s.b[stop] {
-		case '"':
+		switch c := b[stop]; {
+		case c == '"':
 			return stop + 1, plain
-		case '\\':
+		case c == '\\':
 			plain = false
+			for i = stop; i+1 < len(b) && b[i] == '\\' && wire.IsShortEscape(b[i+1]); { // one seldom comes alone
+				i += 2
+			}
+			if i > stop {
+				break
+			}
 			if i = s.escape(stop); i == refused {
 				return refused, false
 			}
-		default:
+		case c < ' ':
 			return s.fail(stop, "%s inside a text, and a control must be escaped", s.at(stop)), false
+		default:
+			if i = wire.TextStop(b, stop); !utf8.Valid(b[stop:i]) {
+				return s.badText(stop, i), false
+			}
 		}
 	}
 }
@@ -54,16 +62,12 @@ func (s *scanner) badText(i, end int) int {
 	return s.fail(i, "%s inside a text is not UTF-8", s.at(i))
 }
 
-// escape moves past the escape whose backslash stands at a place.
+// escape moves past the escape whose backslash stands at a place, and which is none of two bytes.
 func (s *scanner) escape(i int) int {
 	if i+1 >= len(s.b) {
 		return s.fail(len(s.b), "the end inside a text")
 	}
-	switch s.b[i+1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return i + 2
-	case 'u':
-	default:
+	if s.b[i+1] != 'u' {
 		return s.fail(i, "\"%s\" inside a text is no escape", wire.Quote(s.b[i:i+2]))
 	}
 	unit, ok := hex4(s.b, i+2)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+
+	"github.com/kith-wire/kith/internal/buffers"
 )
 
 // CBOR major types, shifted to where they stand in a head, and the few whole bytes the wire uses.
@@ -169,31 +171,8 @@ func AppendText[S string | []byte](dst []byte, enc Encoding, s S) []byte {
 	if enc == CBOR {
 		return append(AppendHead(dst, MajorText, uint64(len(s))), s...)
 	}
-	dst = append(dst, '"')
-	start := 0
-	for i := TextStop(s, 0); i < len(s); i = TextStop(s, start) {
-		c := s[i]
-		dst = append(dst, s[start:i]...)
-		start = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		case '\b':
-			dst = append(dst, '\\', 'b')
-		case '\f':
-			dst = append(dst, '\\', 'f')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-		}
-	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
+	dst = buffers.Room(dst, len(s)+len(`""`))
+	return append(appendEscaped(append(dst, '"'), s), '"')
 }
 
 // AppendListOpen opens a list of n elements. In JSON the elements are separated with AppendSep and ended with

@@ -1,10 +1,6 @@
 package wire
 
-import (
-	"encoding/binary"
-	"unicode/utf16"
-	"unicode/utf8"
-)
+import "encoding/binary"
 
 // Cursor walks admitted bytes, one value after another. Its methods panic or answer nonsense on bytes that no scanner has
 // admitted; they allocate only where they say so.
@@ -196,59 +192,6 @@ func (c *Cursor) chunks(scratch []byte) (text []byte, alias bool) {
 	}
 	c.B = c.B[1:]
 	return scratch[start:], false
-}
-
-// unescape reads a JSON text whose first backslash stands at i.
-func (c *Cursor) unescape(scratch []byte, i int) []byte {
-	start := len(scratch)
-	b := c.B
-	scratch = append(scratch, b[1:i]...)
-	for b[i] != '"' {
-		var n int
-		scratch, n = appendUnescaped(scratch, b[i:])
-		i += n
-		end := TextStop(b, i)
-		scratch = append(scratch, b[i:end]...)
-		i = end
-	}
-	c.B = b[i+1:]
-	return scratch[start:]
-}
-
-// appendUnescaped appends what the escape at the start of b means, and says how long the escape is.
-func appendUnescaped(dst, b []byte) ([]byte, int) {
-	switch b[1] {
-	case 'n':
-		return append(dst, '\n'), 2
-	case 'r':
-		return append(dst, '\r'), 2
-	case 't':
-		return append(dst, '\t'), 2
-	case 'b':
-		return append(dst, '\b'), 2
-	case 'f':
-		return append(dst, '\f'), 2
-	case 'u':
-		r := rune(hex4(b[2:]))
-		if utf16.IsSurrogate(r) {
-			return utf8.AppendRune(dst, utf16.DecodeRune(r, rune(hex4(b[8:])))), 12
-		}
-		return utf8.AppendRune(dst, r), 6
-	}
-	return append(dst, b[1]), 2
-}
-
-func hex4(b []byte) (v uint32) {
-	for _, d := range b[:4] {
-		switch {
-		case d <= '9':
-			d -= '0'
-		default:
-			d = d&^0x20 - 'A' + 10
-		}
-		v = v<<4 | uint32(d)
-	}
-	return v
 }
 
 // Iter is the state of one open list or map.
