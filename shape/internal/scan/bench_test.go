@@ -23,10 +23,13 @@ func benchMessages() map[string][]byte {
 		return fmt.Sprintf(`{"id":%d,"at":"2024-05-01T12:00:%02dZ","text":"remember the milk, and the %d other things","tags":["a","b"]}`, i, i%60, i)
 	}
 	return map[string][]byte{
-		"small":       []byte(`{"call":"echo","args":["a short text"]}`),
-		"medium":      rows(16, note),
-		"rows-1MiB":   rows(9500, note),
-		"text-1MiB":   rows(64, func(int) string { return `"` + strings.Repeat("all plain text, of which there is a lot. ", 400) + `"` }),
+		"small":     []byte(`{"call":"echo","args":["a short text"]}`),
+		"medium":    rows(16, note),
+		"rows-1MiB": rows(9500, note),
+		"text-1MiB": rows(64, func(int) string { return `"` + strings.Repeat("all plain text, of which there is a lot. ", 400) + `"` }),
+		"escapes-1MiB": rows(64, func(int) string {
+			return `"` + strings.Repeat(`\tif err := run(\"once\"); err != nil {\n\t\treturn fmt.Errorf(\"failed: %w\", err)\n\t}\n`, 170) + `"`
+		}),
 		"utf8-1MiB":   rows(64, func(int) string { return `"` + strings.Repeat("日本語のテキスト", 680) + `"` }),
 		"ints-1MiB":   rows(130_000, func(i int) string { return fmt.Sprint(i * 77) }),
 		"floats-1MiB": rows(100_000, func(i int) string { return fmt.Sprint(float64(i) * 1.1) }),
@@ -37,7 +40,7 @@ func benchMessages() map[string][]byte {
 }
 
 func forEach(b *testing.B, run func(b *testing.B, enc wire.Encoding, message []byte)) {
-	for _, size := range []string{"small", "medium", "rows-1MiB", "text-1MiB", "utf8-1MiB", "ints-1MiB", "floats-1MiB", "wide-1MiB"} {
+	for _, size := range []string{"small", "medium", "rows-1MiB", "text-1MiB", "escapes-1MiB", "utf8-1MiB", "ints-1MiB", "floats-1MiB", "wide-1MiB"} {
 		for enc, name := range []string{wire.JSON: "json", wire.CBOR: "cbor"} {
 			b.Run("enc="+name+"/size="+size, func(b *testing.B) {
 				message := Append(nil, wire.Encoding(enc), benchMessages()[size], wire.JSON)

@@ -12,7 +12,11 @@ func appendCompact(dst, b []byte) []byte {
 		c := wire.Cursor{B: b[i:], Enc: wire.JSON}
 		switch b[i] {
 		case '"':
-			if end := wire.TextStop(b, i+1); b[end] == '"' {
+			end := wire.TextStop(b, i+1)
+			if b[end] != '"' {
+				end = sameEscapes(b, end)
+			}
+			if b[end] == '"' {
 				i = end + 1
 				continue
 			}
@@ -37,6 +41,21 @@ func appendCompact(dst, b []byte) []byte {
 		begin = i
 	}
 	return append(dst, b[begin:]...)
+}
+
+// sameEscapes passes over what is left of an admitted JSON text from an escape on: to its end, or to an escape that we write in another
+// way.
+func sameEscapes(b []byte, i int) int {
+	for {
+		stop := i
+		for b[i] == '\\' && b[i+1] != '/' && wire.IsShortEscape(b[i+1]) {
+			i += 2
+		}
+		if i == stop {
+			return i
+		}
+		i = wire.TextStop(b, i)
+	}
 }
 
 // isShortest tells whether an admitted CBOR value is in our form already. Definite lengths make it a plain row of heads.
